@@ -1,0 +1,140 @@
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use wug_data::{Dataset, Example, Result, Selection};
+
+/// A family of datasets made from one language.
+pub trait Benchmark: Sync {
+    /// What it is and where it comes from.
+    fn about(&self) -> &'static About;
+
+    /// The datasets, grouped as a person would list them.
+    fn families(&self) -> Vec<Family>;
+
+    /// Makes a dataset (`length`, without the benchmark's name) or reads it.
+    fn make(&self, dataset: &str, source: &Source) -> Result<Dataset>;
+
+    /// The part that `score` takes when none is named.
+    fn default_part(&self, dataset: &str) -> &'static str;
+
+    /// Ways to judge a prediction; the first is the benchmark's own.
+    fn metrics(&self) -> &'static [Metric];
+
+    /// A judge for one of the metrics.
+    fn judge(&self, metric: &str) -> Result<Box<dyn Judge>>;
+
+    /// Whether the official release has files for this part.
+    fn is_released(&self, dataset: &str, part: &str) -> bool;
+
+    /// The examples as files of the official format.
+    fn native_files<'a>(&self, dataset: &'a Dataset, selection: &'a Selection<'a>) -> Vec<NativeFile<'a>>;
+
+    /// Reads a file of the official format as a dataset with one part, whose examples are scored against.
+    fn read_gold(&self, dataset: &str, file: &Path) -> Result<Dataset>;
+}
+
+/// What a benchmark is and where it comes from.
+#[derive(Debug, Clone, Copy)]
+pub struct About {
+    /// Lower-case name, as in `scan/length`.
+    pub name: &'static str,
+    /// One line.
+    pub title: &'static str,
+    /// What it asks of a learner, in a paragraph.
+    pub summary: &'static str,
+    /// Licence of the released data.
+    pub licence: &'static str,
+    /// Where the official release is.
+    pub homepage: &'static str,
+    /// BibTeX of the papers.
+    pub citation: &'static str,
+}
+
+/// Datasets that differ only by a number or a word.
+#[derive(Debug, Clone)]
+pub struct Family {
+    /// How it is listed: `fewshot-{1,2,4,...,1024}-rep-{1..5}`.
+    pub pattern: &'static str,
+    /// The datasets of the family.
+    pub names: Vec<String>,
+    /// What its split asks.
+    pub about: &'static str,
+    /// Where the rows come from.
+    pub origin: Origin,
+}
+
+/// How far a dataset can be made from rules.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// A function of the grammar: every seed gives the released rows, in another order.
+    Rule,
+    /// Drawn at random: every seed gives other rows; the released ones are read with `--data`.
+    Drawn,
+    /// Only the released files exist: read with `--data`.
+    Imported,
+}
+
+/// Where the rows of a dataset come from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Source {
+    /// Drawn with this seed.
+    Seed(u64),
+    /// Drawn as the release was, where its generator can be repeated.
+    Official,
+    /// Read from a folder: the official release, or one that wug wrote. Draws on top of it (validation parts that the
+    /// folder does not have) use the seed.
+    Folder(PathBuf, u64),
+}
+
+/// A way to judge predictions.
+#[derive(Debug, Clone, Copy)]
+pub struct Metric {
+    /// Its name, for `--metric`.
+    pub name: &'static str,
+    /// When a prediction is right.
+    pub about: &'static str,
+}
+
+/// Decides whether predictions are right.
+pub trait Judge: Sync {
+    /// The verdict on one prediction. Predictions are hostile: any text gets a verdict.
+    fn judge(&self, example: &Example<'_>, prediction: &str) -> Verdict;
+}
+
+/// Whether a prediction is right, and why not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verdict {
+    /// Whether it counts as right.
+    pub correct: bool,
+    /// Whether the judge gave up within its bound on work; counts as wrong.
+    pub undecided: bool,
+    /// Why it is wrong; empty if it is right.
+    pub reason: String,
+}
+
+impl Verdict {
+    /// Right.
+    pub fn right() -> Self {
+        Self { correct: true, undecided: false, reason: String::new() }
+    }
+
+    /// Wrong, because.
+    pub fn wrong(reason: impl Into<String>) -> Self {
+        Self { correct: false, undecided: false, reason: reason.into() }
+    }
+}
+
+/// A file of the official format, ready to be written.
+pub struct NativeFile<'a> {
+    /// Path in the official repository; its last component is the file's name.
+    pub path: String,
+    /// Writes the content.
+    pub write: Box<dyn Fn(&mut dyn Write) -> io::Result<()> + Send + Sync + 'a>,
+}
+
+impl NativeFile<'_> {
+    /// The name without the folders of the repository.
+    pub fn name(&self) -> &str {
+        self.path.rsplit('/').next().unwrap_or(&self.path)
+    }
+}

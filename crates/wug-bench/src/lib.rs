@@ -1,0 +1,32 @@
+//! The benchmarks. Each is a folder with the same rooms: `grammar` (what can be said), `meaning` (what it means),
+//! `splits` (which examples go where), `files` (the official format), `score` (when a prediction is right).
+//!
+//! ```
+//! use wug_bench::{Address, Source};
+//!
+//! let address: Address = "scan/length#test".parse()?;
+//! let dataset = address.benchmark.make(&address.dataset, &Source::Seed(0))?;
+//! assert_eq!(dataset.select("test")?.positions.len(), 3920);
+//!
+//! let judge = address.benchmark.judge("exact")?;
+//! let example = dataset.table.example(0);
+//! assert!(judge.judge(&example, &example.target.to_string()).correct);
+//! # Ok::<(), wug_data::Error>(())
+//! ```
+
+mod address;
+mod benchmark;
+mod card;
+mod exact;
+mod import;
+pub mod nacs;
+pub mod scan;
+
+pub use address::Address;
+pub use benchmark::{About, Benchmark, Family, Judge, Metric, NativeFile, Origin, Source, Verdict};
+pub use card::card;
+pub use exact::{EXACT, Exact};
+pub use import::read_written_by_wug;
+
+/// All benchmarks. A new one is a folder and a line here.
+pub static BENCHMARKS: &[&dyn Benchmark] = &[&scan::Scan, &nacs::Nacs];

@@ -1,0 +1,376 @@
+//! The official files, read and written.
+//!
+//! The SCAN repository has a line `IN: command OUT: actions` for each example. The NACS repository has the same pairs
+//! as two parallel files, `.src` with the commands and `.trg` with the actions, and validation files besides.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use wug_data::{Dataset, Error, Lines, Part, RawPart, RawRow, Result, Selection};
+
+use super::splits::{self, MCD_SIZES, SIMPLE_TRAIN, Split};
+use crate::read_written_by_wug;
+
+/// Where the SCAN repository has a part; parts that it does not have are named in its manner.
+pub fn scan_path(split: Split, part: &str) -> String {
+    let part = part.replace('-', "_");
+    let (folder, name) = match split {
+        Split::All => return "tasks.txt".to_owned(),
+        Split::Simple => ("simple_split", "simple".to_owned()),
+        Split::Share(share) => ("simple_split/size_variations", format!("simple_p{share}")),
+        Split::Length => ("length_split", "length".to_owned()),
+        Split::AddprimJump => ("add_prim_split", "addprim_jump".to_owned()),
+        Split::AddprimTurnLeft => ("add_prim_split", "addprim_turn_left".to_owned()),
+        Split::JumpNested(n) => ("add_prim_split/nested", format!("addprim_jump_num{n}")),
+        Split::JumpRepeated(n, rep) => {
+            ("add_prim_split/with_additional_examples", format!("addprim_complex_jump_num{n}_rep{rep}"))
+        }
+        Split::Template(template) => ("template_split", format!("template_{}", template.name().replace('-', "_"))),
+        Split::Filler(n) => ("filler_split", format!("filler_num{n}")),
+        Split::Fewshot(n, rep) => ("few_shot_split", format!("fewshot_num{n}_rep{rep}")),
+        Split::Mcd(n) => ("mcd_split", format!("mcd{n}")),
+    };
+    format!("{folder}/tasks_{part}_{name}.txt")
+}
+
+/// Where the NACS repository has a part, without `.src` and `.trg`; parts that it does not have are named in its manner.
+pub fn nacs_path(split: Split, part: &str) -> String {
+    let folder = match split {
+        Split::All => "all".to_owned(),
+        Split::Simple => "simple".to_owned(),
+        Split::Length => "length".to_owned(),
+        Split::AddprimJump => "add_jump".to_owned(),
+        Split::AddprimTurnLeft => "add_turn_left".to_owned(),
+        Split::JumpNested(_) => "add_jump_additional".to_owned(),
+        split => split.name().replace('-', "_"),
+    };
+    let name = match (split, part) {
+        (Split::JumpNested(n), "train") => format!("train.num{n:02}"),
+        (Split::JumpNested(n), "train-with-dab") => format!("train.num{n:02}.withdab"),
+        (Split::JumpNested(n), "train-wo-random") => format!("train.num{n:02}.wo_valid_random"),
+        (Split::JumpNested(n), "train-wo-random-with-dab") => format!("train.num{n:02}.wo_valid_random.withdab"),
+        (Split::JumpNested(n), "val-random") => format!("valid.num{n:02}.random"),
+        (_, "all") => "tasks.txt".to_owned(),
+        (_, "val-random-wo-length") => "valid.random_wo_length".to_owned(),
+        (_, part) => match (part.strip_prefix("val-"), part.strip_prefix("train-wo-")) {
+            (Some(kind), _) => format!("valid.{kind}"),
+            (_, Some(kind)) => format!("train_wo_valid_{}", kind.replace('-', "_")),
+            _ => part.replace('-', "_"),
+        },
+    };
+    format!("data/scan/{folder}/{name}")
+}
+
+/// Writes lines `IN: command OUT: actions`.
+pub fn write_in_out(dataset: &Dataset, selection: &Selection<'_>, out: &mut dyn Write) -> io::Result<()> {
+    write_lines(selection, out, |row, line| {
+        line.extend_from_slice(b"IN: ");
+        dataset.table.inputs.get(row).write(line)?;
+        line.extend_from_slice(b" OUT: ");
+        dataset.table.targets.get(row).write(line)
+    })
+}
+
+/// Writes a line for each row of a selection, in large blocks.
+pub fn write_lines(
+    selection: &Selection<'_>,
+    out: &mut dyn Write,
+    line: impl Fn(u32, &mut Vec<u8>) -> io::Result<()>,
+) -> io::Result<()> {
+    const BLOCK: usize = 1 << 16;
+    let mut block = Vec::with_capacity(BLOCK + 1024);
+    for &position in &selection.positions {
+        line(selection.part.rows[position as usize], &mut block)?;
+        block.push(b'\n');
+        if block.len() >= BLOCK {
+            out.write_all(&block)?;
+            block.clear();
+        }
+    }
+    out.write_all(&block)
+}
+
+/// Reads lines `IN: command OUT: actions`.
+pub fn read_in_out(path: &Path) -> Result<RawPart> {
+    let mut lines = Lines::open(path)?;
+    let mut rows = Vec::new();
+    while let Some((line, text)) = lines.next()? {
+        let pair = text.strip_prefix("IN: ").and_then(|text| text.split_once(" OUT: "));
+        let (input, target) = pair.ok_or_else(|| Error::line(path, line, "expected `IN: command OUT: actions`"))?;
+        rows.push(RawRow { line, input: input.to_owned(), target: target.trim_end().to_owned() });
+    }
+    Ok(RawPart { path: path.to_owned(), rows })
+}
+
+/// Reads parallel files: commands in `.src`, actions in `.trg`.
+pub fn read_parallel(stem: &Path) -> Result<RawPart> {
+    let (source, target) = (with_suffix(stem, ".src"), with_suffix(stem, ".trg"));
+    let (mut commands, mut actions) = (Lines::open(&source)?, Lines::open(&target)?);
+    let mut rows = Vec::new();
+    loop {
+        match (commands.next()?, actions.next()?) {
+            (None, None) => break,
+            (Some((line, command)), Some((_, actions))) => rows.push(RawRow {
+                line,
+                input: command.trim_end().to_owned(),
+                target: actions.trim_end().to_owned(),
+            }),
+            (Some((line, _)), None) => {
+                return Err(Error::line(&source, line, format!("{} has no such line", target.display())));
+            }
+            (None, Some((line, _))) => {
+                return Err(Error::line(&target, line, format!("{} has no such line", source.display())));
+            }
+        }
+    }
+    Ok(RawPart { path: source, rows })
+}
+
+fn with_suffix(stem: &Path, suffix: &str) -> PathBuf {
+    let mut path = stem.as_os_str().to_owned();
+    path.push(suffix);
+    path.into()
+}
+
+/// Reads a part from a folder with the layout of the SCAN or the NACS repository, or one that wug wrote. `benchmark`
+/// is whose JSONL and Parquet files it may be.
+fn read_part(folder: &Path, benchmark: &str, split: Split, part: &str) -> Result<Option<RawPart>> {
+    let dataset = format!("{benchmark}/{}", split.name());
+    if let Some(mut raw) = read_written_by_wug(folder, &dataset, part)? {
+        if benchmark == "nacs" {
+            for row in &mut raw.rows {
+                std::mem::swap(&mut row.input, &mut row.target);
+            }
+        }
+        return Ok(Some(raw));
+    }
+    let mut lines = vec![scan_path(split, part)];
+    if let Split::Mcd(_) = split {
+        // Pull request 2 of the repository, as it is re-packaged in places.
+        lines.push(lines[0].replacen("mcd_split/", "mcd_split_from_PR2/", 1));
+    }
+    let mut pairs = vec![nacs_path(split, part)];
+    if let (Split::JumpNested(0), "train") = (split, part) {
+        pairs.push(nacs_path(Split::AddprimJump, part));
+    }
+    let bare = |path: &String| path.rsplit('/').next().unwrap_or(path).to_owned();
+    let bare_lines: Vec<String> = lines.iter().map(bare).collect();
+    let bare_pairs: Vec<String> = pairs.iter().map(bare).collect();
+    for path in lines.iter().chain(&bare_lines).map(|path| folder.join(path)) {
+        if path.is_file() {
+            return read_in_out(&path).map(Some);
+        }
+    }
+    for stem in pairs.iter().chain(&bare_pairs).map(|path| folder.join(path)) {
+        if with_suffix(&stem, ".src").is_file() {
+            return read_parallel(&stem).map(Some);
+        }
+    }
+    Ok(None)
+}
+
+/// The parts of a split as a folder has them, checked against the split's rule.
+pub fn import(folder: &Path, benchmark: &str, split: Split, seed: u64) -> Result<Vec<Part>> {
+    if !folder.is_dir() {
+        return Err(Error::file(folder, "is not a folder"));
+    }
+    let mut parts = Vec::new();
+    if let Split::Share(_) = split {
+        let simple = Imported::read(folder, benchmark, Split::Simple, "train")?;
+        let chosen = recover(Split::Simple, std::slice::from_ref(&simple))?;
+        parts = splits::rule(split, &chosen);
+    } else {
+        let names: &[&str] = if split == Split::All { &["all"] } else { &["train", "test"] };
+        let imported: Vec<Imported> =
+            names.iter().map(|part| Imported::read(folder, benchmark, split, part)).collect::<Result<_>>()?;
+        let chosen = recover(split, &imported)?;
+        for (imported, expected) in imported.into_iter().zip(splits::rule(split, &chosen)) {
+            imported.check(&expected.rows)?;
+            parts.push(imported.part);
+        }
+        import_validation(folder, benchmark, split, &mut parts)?;
+    }
+    splits::add_validation(split, &mut parts, seed);
+    Ok(parts)
+}
+
+/// Reads the validation parts that the folder has.
+fn import_validation(folder: &Path, benchmark: &str, split: Split, parts: &mut Vec<Part>) -> Result<()> {
+    if split == Split::All || read_part(folder, benchmark, split, "val-random")?.is_none() {
+        return Ok(());
+    }
+    let random = Imported::read(folder, benchmark, split, "val-random")?;
+    let rest = Imported::read(folder, benchmark, split, "train-wo-random")?;
+    let train = &parts[0].rows;
+    random.check_validation(&rest, train)?;
+    parts.extend([random.part, rest.part]);
+    // The others follow from these.
+    let mut expected = parts.clone();
+    splits::add_validation(split, &mut expected, 0);
+    for part in &expected[parts.len()..] {
+        if read_part(folder, benchmark, split, &part.name)?.is_some() {
+            let imported = Imported::read(folder, benchmark, split, &part.name)?;
+            imported.check(&part.rows)?;
+            parts.push(imported.part);
+        }
+    }
+    Ok(())
+}
+
+/// The random choice behind imported parts.
+fn recover(split: Split, imported: &[Imported]) -> Result<Vec<u32>> {
+    let train = &imported[0];
+    let distinct = |rows: &mut Vec<u32>| {
+        let mut seen = vec![false; split.language().len() as usize];
+        rows.retain(|&row| !std::mem::replace(&mut seen[row as usize], true));
+    };
+    let fail = |what: String| Err(Error::file(&train.raw.path, what));
+    match split {
+        Split::Simple => {
+            let mut rows = train.part.rows.clone();
+            distinct(&mut rows);
+            if rows.len() != SIMPLE_TRAIN || train.part.rows.len() != SIMPLE_TRAIN {
+                return fail(format!("has {} different commands, not {SIMPLE_TRAIN}", rows.len()));
+            }
+            Ok(rows)
+        }
+        Split::JumpRepeated(..) | Split::JumpNested(1..) | Split::Fewshot(..) => {
+            let candidates = splits::candidates(split);
+            let mut rows = train.part.rows.clone();
+            rows.retain(|row| candidates.binary_search(row).is_ok());
+            distinct(&mut rows);
+            let wanted = match split {
+                Split::JumpNested(n) => n as usize,
+                split => splits::choice_size(split),
+            };
+            if rows.len() != wanted && rows.len() != splits::released_choice_size(split) {
+                return fail(format!("adds {} commands, not {wanted}", rows.len()));
+            }
+            if let Split::JumpNested(_) = split {
+                add_excluded(&mut rows, &imported[1]);
+            }
+            Ok(rows)
+        }
+        Split::JumpNested(0) => {
+            let mut rows = Vec::new();
+            add_excluded(&mut rows, &imported[1]);
+            Ok(rows)
+        }
+        Split::Mcd(_) => {
+            let (train, test) = (&imported[0], &imported[1]);
+            let mut rows = train.part.rows.clone();
+            rows.extend(&test.part.rows);
+            distinct(&mut rows);
+            if (train.part.rows.len(), test.part.rows.len()) != MCD_SIZES || rows.len() != MCD_SIZES.0 + MCD_SIZES.1 {
+                return fail(format!(
+                    "with its test file has {} different commands, not {} + {}",
+                    rows.len(),
+                    MCD_SIZES.0,
+                    MCD_SIZES.1
+                ));
+            }
+            Ok(rows)
+        }
+        _ => Ok(Vec::new()),
+    }
+}
+
+/// Adds the candidates that are neither chosen yet nor tested.
+fn add_excluded(chosen: &mut Vec<u32>, test: &Imported) {
+    let mut tested = vec![false; test.split.language().len() as usize];
+    for &row in &test.part.rows {
+        tested[row as usize] = true;
+    }
+    for row in splits::candidates(test.split) {
+        if !tested[row as usize] && !chosen.contains(&row) {
+            chosen.push(row);
+        }
+    }
+}
+
+/// A part that was read, with the lines it was read from.
+struct Imported {
+    split: Split,
+    raw: RawPart,
+    part: Part,
+}
+
+impl Imported {
+    fn read(folder: &Path, benchmark: &str, split: Split, part: &str) -> Result<Self> {
+        let raw = read_part(folder, benchmark, split, part)?.ok_or_else(|| {
+            let (scan, nacs) = (scan_path(split, part), nacs_path(split, part));
+            Error::file(folder, format!("has neither {scan} nor {nacs}.src"))
+        })?;
+        let language = split.language();
+        let mut rows = Vec::with_capacity(raw.rows.len());
+        for line in &raw.rows {
+            let row = language.row(&line.input).ok_or_else(|| {
+                raw.fail(line, format!("`{}` is not a command of SCAN", shortened(&line.input)))
+            })?;
+            let actions = language.table.targets.get(row);
+            if !actions.same_words(&line.target) {
+                let (said, command) = (shortened(&line.target), &line.input);
+                return Err(raw.fail(line, format!("`{command}` means `{actions}`, not `{said}`")));
+            }
+            rows.push(row);
+        }
+        Ok(Self { split, raw, part: Part::new(part, rows) })
+    }
+
+    /// Checks that the rows are the expected ones, in any order.
+    fn check(&self, expected: &[u32]) -> Result<()> {
+        let mut open = vec![0i64; self.split.language().len() as usize];
+        for &row in expected {
+            open[row as usize] += 1;
+        }
+        for (line, &row) in self.raw.rows.iter().zip(&self.part.rows) {
+            open[row as usize] -= 1;
+            if open[row as usize] < 0 {
+                let times = expected.iter().filter(|&&other| other == row).count();
+                let what = match times {
+                    0 => format!("`{}` does not belong to {} of {}", line.input, self.part.name, self.split.name()),
+                    times => format!("`{}` belongs here {times} times, not more", line.input),
+                };
+                return Err(self.raw.fail(line, what));
+            }
+        }
+        if let Some(row) = open.iter().position(|&times| times > 0) {
+            let command = self.split.language().table.inputs.get(row as u32);
+            return Err(Error::file(&self.raw.path, format!("lacks `{command}` ({} times)", open[row])));
+        }
+        Ok(())
+    }
+
+    /// Checks that this part and the rest make up train; lines that train repeats may be fewer here.
+    fn check_validation(&self, rest: &Self, train: &[u32]) -> Result<()> {
+        let mut open = vec![0i64; self.split.language().len() as usize];
+        for &row in train {
+            open[row as usize] += 1;
+        }
+        for part in [rest, self] {
+            for (line, &row) in part.raw.rows.iter().zip(&part.part.rows) {
+                open[row as usize] -= 1;
+                if open[row as usize] < 0 {
+                    return Err(part.raw.fail(line, format!("`{}` is not left in train", line.input)));
+                }
+            }
+        }
+        let collapses = splits::collapses(self.split);
+        let missing =
+            (0u32..).zip(&open).find(|&(row, &times)| times > 0 && !(collapses && splits::is_special(self.split, row)));
+        match missing {
+            None => Ok(()),
+            Some((row, _)) => {
+                let command = self.split.language().table.inputs.get(row);
+                let (here, there) = (self.raw.path.display(), rest.raw.path.display());
+                Err(Error::file(&self.raw.path, format!("`{command}` of train is neither in {here} nor in {there}")))
+            }
+        }
+    }
+}
+
+/// At most 60 characters of what somebody wrote.
+fn shortened(text: &str) -> String {
+    let short: String = text.chars().take(60).collect();
+    if short.len() < text.len() { format!("{short}...") } else { short }
+}

@@ -1,0 +1,108 @@
+use serde::{Serialize, Serializer};
+
+use crate::{Error, Result, Vocab};
+
+/// What is known of each example besides input and target: columns to analyse by.
+#[derive(Debug, Clone, Default)]
+pub struct Facts {
+    columns: Vec<Fact>,
+}
+
+/// One column of [`Facts`].
+#[derive(Debug, Clone)]
+pub struct Fact {
+    name: &'static str,
+    values: Values,
+}
+
+/// The values of a fact, one per row.
+#[derive(Debug, Clone)]
+pub enum Values {
+    /// Whole numbers.
+    Numbers(Vec<i64>),
+    /// Words from a small set.
+    Labels {
+        /// The words.
+        names: Vocab,
+        /// For each row the number of its word.
+        rows: Vec<u32>,
+    },
+}
+
+/// One value of a fact.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum FactValue<'a> {
+    /// A whole number.
+    Number(i64),
+    /// A word.
+    Label(&'a str),
+}
+
+impl std::fmt::Display for FactValue<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Number(number) => number.fmt(f),
+            Self::Label(label) => f.pad(label),
+        }
+    }
+}
+
+impl Serialize for FactValue<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        match self {
+            Self::Number(number) => serializer.serialize_i64(*number),
+            Self::Label(label) => serializer.serialize_str(label),
+        }
+    }
+}
+
+impl Facts {
+    /// Adds a column of numbers.
+    pub fn add_numbers(&mut self, name: &'static str, values: impl IntoIterator<Item = i64>) {
+        self.columns.push(Fact { name, values: Values::Numbers(values.into_iter().collect()) });
+    }
+
+    /// Adds a column of words.
+    pub fn add_labels<S: AsRef<str>>(&mut self, name: &'static str, values: impl IntoIterator<Item = S>) {
+        let mut names = Vocab::default();
+        let rows = values.into_iter().map(|value| names.add(value.as_ref())).collect();
+        self.columns.push(Fact { name, values: Values::Labels { names, rows } });
+    }
+
+    /// All columns.
+    pub fn columns(&self) -> &[Fact] {
+        &self.columns
+    }
+
+    /// The column with this name; `action-length` and `action_length` are the same.
+    pub fn column(&self, name: &str) -> Result<&Fact> {
+        let wanted = name.replace('-', "_");
+        self.columns.iter().find(|fact| fact.name == wanted).ok_or_else(|| {
+            let known: Vec<&str> = self.columns.iter().map(|fact| fact.name).collect();
+            Error::usage(match known.as_slice() {
+                [] => format!("no fact `{name}`: these examples carry none"),
+                known => format!("no fact `{name}`; there are: {}", known.join(", ")),
+            })
+        })
+    }
+}
+
+impl Fact {
+    /// The name, with underscores.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// All values.
+    pub fn values(&self) -> &Values {
+        &self.values
+    }
+
+    /// The value of one row.
+    pub fn value(&self, row: u32) -> FactValue<'_> {
+        match &self.values {
+            Values::Numbers(numbers) => FactValue::Number(numbers[row as usize]),
+            Values::Labels { names, rows } => FactValue::Label(names.word(rows[row as usize])),
+        }
+    }
+}

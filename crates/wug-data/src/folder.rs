@@ -1,0 +1,190 @@
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Component, Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::partial::Partial;
+use crate::{Error, Result};
+
+/// Name of the manifest in every folder that wug writes.
+pub const MANIFEST: &str = "wug.json";
+
+/// What a folder holds and how it came to be.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// Version of this format.
+    pub schema: u32,
+    /// Version of wug that wrote it.
+    pub wug: String,
+    /// `scan/length`, or `scan` for all of its datasets.
+    pub dataset: String,
+    /// `native`, `jsonl` or `parquet`.
+    pub format: String,
+    /// The seed of the draw, or `official`; absent where the data were imported.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seed: Option<serde_json::Value>,
+    /// Sizes of the parts.
+    pub parts: Vec<PartSize>,
+    /// Licence of the data.
+    pub licence: String,
+    /// Every file but this one.
+    pub files: Vec<FileEntry>,
+}
+
+/// How many rows a part has.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PartSize {
+    /// Name of the part.
+    pub part: String,
+    /// Number of rows.
+    pub rows: usize,
+}
+
+/// A file of a folder.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileEntry {
+    /// Path in the folder, with `/`.
+    pub path: String,
+    /// Size.
+    pub bytes: u64,
+    /// SHA-256 of the content, in hexadecimal.
+    pub sha256: String,
+}
+
+impl Manifest {
+    /// Reads the manifest of a folder; `None` if it has none.
+    pub fn read(folder: &Path) -> Result<Option<Self>> {
+        let path = folder.join(MANIFEST);
+        let text = match fs::read(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(Error::io(&path)(error)),
+        };
+        let manifest: Self = serde_json::from_slice(&text)
+            .map_err(|error| Error::line(&path, error.line(), format!("not a manifest of wug: {error}")))?;
+        Ok(Some(manifest))
+    }
+}
+
+/// A folder being written: complete at the end, or as it was.
+///
+/// Files go into a hidden folder inside the target and move to their places in [`Folder::finish`]; until then, and
+/// whenever something fails, the target keeps what it had.
+#[derive(Debug)]
+pub struct Folder {
+    target: PathBuf,
+    partial: Partial,
+    created: Vec<PathBuf>,
+    replaces: Vec<String>,
+}
+
+impl Folder {
+    /// Starts to write `target`, which must be new, empty, or written by wug before; that is replaced.
+    pub fn create(target: &Path) -> Result<Self> {
+        let mut replaces = Vec::new();
+        if target.exists() {
+            let mut entries = fs::read_dir(target).map_err(Error::io(target))?;
+            if let Some(manifest) = Manifest::read(target)? {
+                replaces.extend(manifest.files.into_iter().map(|file| file.path));
+            } else if entries.next().is_some() {
+                let what = format!("is not empty and has no {MANIFEST}: choose another folder");
+                return Err(Error::file(target, what));
+            }
+        }
+        let missing = target.ancestors().filter(|path| !path.as_os_str().is_empty() && !path.exists());
+        let created: Vec<PathBuf> = missing.map(Path::to_owned).collect();
+        let folder = Self { target: target.to_owned(), partial: Partial::beside(&target.join("wug")), created, replaces };
+        let partial = folder.partial.path();
+        fs::create_dir_all(partial).map_err(Error::io(target))?;
+        Ok(folder)
+    }
+
+    /// Writes one file. May be called from several threads.
+    pub fn file<E: Into<io::Error>>(
+        &self,
+        path: &str,
+        write: impl FnOnce(&mut FileWriter) -> std::result::Result<(), E>,
+    ) -> Result<FileEntry> {
+        let shown = self.target.join(path);
+        let partial = self.partial.path().join(path);
+        let run = || -> io::Result<FileEntry> {
+            if let Some(parent) = partial.parent() {
+                fs::create_dir_all(parent)?;
+            }
+            let file = Summed { file: File::create(&partial)?, hash: Sha256::new(), bytes: 0 };
+            let mut out = BufWriter::with_capacity(1 << 18, file);
+            write(&mut out).map_err(Into::into)?;
+            let Summed { hash, bytes, .. } = out.into_inner().map_err(io::IntoInnerError::into_error)?;
+            let sha256 = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+            Ok(FileEntry { path: path.to_owned(), bytes, sha256 })
+        };
+        run().map_err(Error::io(&shown))
+    }
+
+    /// Puts the files into their places, the manifest last, and removes what the folder had before.
+    pub fn finish(mut self, manifest: &Manifest) -> Result<()> {
+        let mut text = serde_json::to_string_pretty(manifest).expect("a manifest is plain data");
+        text.push('\n');
+        self.file(MANIFEST, |out| out.write_all(text.as_bytes()))?;
+
+        let target = self.target.clone();
+        for old in &self.replaces {
+            let kept = manifest.files.iter().any(|file| file.path == *old);
+            if !kept && is_inside(old) {
+                let _ = fs::remove_file(target.join(old)); // it may have been removed by hand
+            }
+        }
+        for path in manifest.files.iter().map(|file| file.path.as_str()).chain([MANIFEST]) {
+            let place = target.join(path);
+            let moved = place
+                .parent()
+                .map_or(Ok(()), fs::create_dir_all)
+                .and_then(|()| fs::rename(self.partial.path().join(path), &place));
+            moved.map_err(Error::io(&place))?;
+        }
+        self.created.clear();
+        Ok(())
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        if !self.created.is_empty() {
+            let _ = fs::remove_dir_all(self.partial.path());
+            for folder in &self.created {
+                let _ = fs::remove_dir(folder); // only if empty: innermost first
+            }
+        }
+    }
+}
+
+/// Whether a path of a manifest stays in its folder. A manifest is a file like any other: it may be hostile.
+fn is_inside(path: &str) -> bool {
+    Path::new(path).components().all(|component| matches!(component, Component::Normal(_)))
+}
+
+/// A file of a [`Folder`] being written.
+pub type FileWriter = BufWriter<Summed>;
+
+/// A file, and the checksum of what went into it.
+#[derive(Debug)]
+pub struct Summed {
+    file: File,
+    hash: Sha256,
+    bytes: u64,
+}
+
+impl Write for Summed {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.file.write(bytes)?;
+        self.hash.update(&bytes[..written]);
+        self.bytes += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}

@@ -1,0 +1,75 @@
+use std::io::{self, Write};
+use std::path::Path;
+
+use serde::Deserialize;
+
+use crate::{Dataset, Error, FactValue, Lines, RawPart, RawRow, Result, Selection};
+
+/// Writes examples as JSON, one a line: `id`, `input`, `target`, `facts`.
+pub fn write_jsonl(dataset: &Dataset, selection: &Selection<'_>, out: &mut impl Write) -> io::Result<()> {
+    let table = &dataset.table;
+    for (id, row) in selection.examples() {
+        let example = table.example(row);
+        write!(out, r#"{{"id":"{id}","input":""#)?;
+        example.input.write(&mut Escaped(out))?;
+        out.write_all(br#"","target":""#)?;
+        example.target.write(&mut Escaped(out))?;
+        out.write_all(br#"","facts":{"#)?;
+        for (i, fact) in table.facts.columns().iter().enumerate() {
+            let comma = if i == 0 { "" } else { "," };
+            write!(out, "{comma}\"{}\":", fact.name())?;
+            match fact.value(row) {
+                FactValue::Number(number) => write!(out, "{number}")?,
+                FactValue::Label(label) => {
+                    out.write_all(b"\"")?;
+                    Escaped(out).write_all(label.as_bytes())?;
+                    out.write_all(b"\"")?;
+                }
+            }
+        }
+        out.write_all(b"}}\n")?;
+    }
+    Ok(())
+}
+
+/// Writes text as the inside of a JSON string.
+struct Escaped<'a, W>(&'a mut W);
+
+impl<W: Write> Write for Escaped<'_, W> {
+    fn write(&mut self, text: &[u8]) -> io::Result<usize> {
+        let mut plain = 0;
+        for (i, &byte) in text.iter().enumerate() {
+            if byte < 0x20 || byte == b'"' || byte == b'\\' {
+                self.0.write_all(&text[plain..i])?;
+                match byte {
+                    b'"' | b'\\' => self.0.write_all(&[b'\\', byte])?,
+                    control => write!(self.0, "\\u{control:04x}")?,
+                }
+                plain = i + 1;
+            }
+        }
+        self.0.write_all(&text[plain..])?;
+        Ok(text.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+/// Reads what [`write_jsonl`] wrote; facts are not read, they follow from the example.
+pub fn read_jsonl(path: &Path) -> Result<RawPart> {
+    #[derive(Deserialize)]
+    struct Row {
+        input: String,
+        target: String,
+    }
+    let mut lines = Lines::open(path)?;
+    let mut rows = Vec::new();
+    while let Some((line, text)) = lines.next()? {
+        let Row { input, target } = serde_json::from_str(text)
+            .map_err(|error| Error::line(path, line, format!("expected `input` and `target` as JSON: {error}")))?;
+        rows.push(RawRow { line, input, target });
+    }
+    Ok(RawPart { path: path.to_owned(), rows })
+}

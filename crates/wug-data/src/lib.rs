@@ -1,0 +1,59 @@
+//! Datasets: rows in flat buffers, parts that name rows, files that hold them.
+//!
+//! A [`Dataset`] has one [`Table`] of examples and any number of [`Part`]s, which are lists of rows. Parts may share
+//! rows and repeat them (SCAN's `jump` stands 1,467 times in one training part), and cost four bytes a row.
+//!
+//! Random choices come from [`Streams`]: item `i` of a part has a stream of its own, so what it is does not depend on
+//! threads, order, or how many items are asked for.
+
+mod dataset;
+mod error;
+mod facts;
+mod folder;
+mod jsonl;
+mod lines;
+mod parquet;
+mod partial;
+mod predictions;
+mod stream;
+
+pub use dataset::{Dataset, Example, Part, Selection, Sequences, Table, Tokens};
+pub use error::{Error, Result};
+pub use facts::{Fact, FactValue, Facts, Values};
+pub use folder::{FileEntry, FileWriter, Folder, MANIFEST, Manifest, PartSize, Summed};
+pub use jsonl::{read_jsonl, write_jsonl};
+pub use lines::{Lines, MAX_LINE};
+pub use parquet::{read_parquet, write_parquet};
+pub use partial::{remove_partial_output, write_file};
+pub use predictions::{Prediction, Predictions};
+pub use stream::{Stream, Streams};
+pub use wug_grammar::Vocab;
+
+use std::path::PathBuf;
+
+/// One row of a file, before anyone has checked what it says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RawRow {
+    /// Line of the file, from 1 (row, for Parquet).
+    pub line: usize,
+    /// Input tokens separated by spaces.
+    pub input: String,
+    /// Target tokens separated by spaces.
+    pub target: String,
+}
+
+/// The rows of one file, before anyone has checked what they say.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RawPart {
+    /// Where they come from.
+    pub path: PathBuf,
+    /// In the order of the file.
+    pub rows: Vec<RawRow>,
+}
+
+impl RawPart {
+    /// An error about one row.
+    pub fn fail(&self, row: &RawRow, what: impl Into<String>) -> Error {
+        Error::line(&self.path, row.line, what)
+    }
+}

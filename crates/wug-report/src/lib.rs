@@ -1,0 +1,24 @@
+//! Scores with uncertainty.
+//!
+//! ```
+//! use wug_bench::{Address, Source};
+//! use wug_report::score;
+//!
+//! let address: Address = "nacs/length#test".parse()?;
+//! let dataset = address.benchmark.make(&address.dataset, &Source::Seed(0))?;
+//! let selection = dataset.select("test")?.limited(Some(100));
+//! let targets: Vec<String> =
+//!     selection.examples().map(|(_, row)| dataset.table.targets.get(row).to_string()).collect();
+//! let predictions: Vec<&str> = targets.iter().map(String::as_str).collect();
+//!
+//! let judge = address.benchmark.judge("meaning")?;
+//! let scored = score(&dataset, &selection, &predictions, judge.as_ref());
+//! assert_eq!(scored.total().correct, 100);
+//! # Ok::<(), wug_data::Error>(())
+//! ```
+
+mod interval;
+mod score;
+
+pub use interval::wilson;
+pub use score::{Group, Groups, Scored, Tally, score};

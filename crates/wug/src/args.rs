@@ -1,0 +1,226 @@
+//! The command line. Help, completions and manual pages are all made from this.
+
+use std::path::PathBuf;
+
+use clap::builder::Styles;
+use clap::builder::styling::AnsiColor;
+use clap::{Parser, Subcommand, ValueEnum, ValueHint};
+
+use wug_bench::Source;
+use wug_data::{Error, Result};
+
+const STYLES: Styles = Styles::styled()
+    .header(AnsiColor::Green.on_default().bold())
+    .usage(AnsiColor::Green.on_default().bold())
+    .literal(AnsiColor::Cyan.on_default().bold())
+    .placeholder(AnsiColor::Cyan.on_default());
+
+/// Given the parts, do you know the whole? Makes, splits and scores the benchmarks of systematic generalization.
+#[derive(Parser)]
+#[command(name = "wug", version, styles = STYLES, max_term_width = 100)]
+#[command(after_help = "\
+Examples:
+  wug list                                     all datasets
+  wug show scan/length#test                    a few examples
+  wug generate scan/length --out data          files for your model
+  wug score scan/length --predictions out.txt  the right score
+
+DATASET is BENCHMARK/DATASET as `wug list` prints it; #PART behind it picks a part.
+Exit codes: 0 done, 1 the work failed, 2 wrong usage.")]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// List what there is
+    List(List),
+    /// Look at examples of a dataset
+    Show(Show),
+    /// Write a dataset, or all datasets of a benchmark, to files
+    Generate(Generate),
+    /// Score predictions
+    Score(Score),
+    /// Print a script that completes wug's commands in your shell
+    #[command(after_help = "Example: wug completions bash > ~/.local/share/bash-completion/completions/wug")]
+    Completions {
+        /// Which shell
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page
+    Man {
+        /// Write this and a page for each command into a folder instead
+        #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+        out: Option<PathBuf>,
+    },
+}
+
+#[derive(clap::Args)]
+pub(crate) struct List {
+    /// What to list
+    #[arg(value_enum, default_value_t = Listed::Datasets)]
+    pub(crate) what: Listed,
+    /// Every dataset by name, as one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum Listed {
+    /// Benchmarks and their datasets
+    Datasets,
+}
+
+/// Where the rows of a dataset come from.
+#[derive(clap::Args)]
+pub(crate) struct Data {
+    /// Seed of the draw, or `official` to repeat the released one where that is possible [default: 0]
+    #[arg(long, value_name = "N|official")]
+    seed: Option<Seed>,
+    /// Read the released files, or a folder that wug wrote, instead of drawing
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    data: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy)]
+pub(crate) enum Seed {
+    Number(u64),
+    Official,
+}
+
+impl std::str::FromStr for Seed {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        match text {
+            "official" => Ok(Self::Official),
+            text => text.parse().map(Self::Number).map_err(|_| "expected a whole number or `official`".to_owned()),
+        }
+    }
+}
+
+impl Data {
+    /// The source that the options name.
+    pub(crate) fn source(&self) -> Result<Source> {
+        match (&self.data, self.seed) {
+            (None, None) => Ok(Source::Seed(0)),
+            (None, Some(Seed::Number(seed))) => Ok(Source::Seed(seed)),
+            (None, Some(Seed::Official)) => Ok(Source::Official),
+            (Some(folder), None) => Ok(Source::Folder(folder.clone(), 0)),
+            (Some(folder), Some(Seed::Number(seed))) => Ok(Source::Folder(folder.clone(), seed)),
+            (Some(_), Some(Seed::Official)) => {
+                Err(Error::usage("--seed official draws the data and --data reads them: give one of the two"))
+            }
+        }
+    }
+
+    /// The seed as the manifest records it: absent for data that were read.
+    pub(crate) fn recorded_seed(&self) -> Option<serde_json::Value> {
+        match (&self.data, self.seed) {
+            (Some(_), _) => None,
+            (None, None) => Some(0.into()),
+            (None, Some(Seed::Number(seed))) => Some(seed.into()),
+            (None, Some(Seed::Official)) => Some("official".into()),
+        }
+    }
+
+    /// The options as they would be typed.
+    pub(crate) fn typed(&self) -> String {
+        let seed = match self.seed {
+            Some(Seed::Number(seed)) => format!(" --seed {seed}"),
+            Some(Seed::Official) => " --seed official".to_owned(),
+            None => String::new(),
+        };
+        if self.data.is_some() { format!("{seed} --data DIR") } else { seed }
+    }
+}
+
+#[derive(clap::Args)]
+pub(crate) struct Show {
+    /// The dataset, or a part of it
+    #[arg(value_name = "DATASET[#PART]")]
+    pub(crate) dataset: String,
+    /// How many examples
+    #[arg(short, value_name = "N", default_value_t = 5)]
+    pub(crate) number: usize,
+    #[command(flatten)]
+    pub(crate) data: Data,
+    /// One JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct Generate {
+    /// The dataset or a part of it; a benchmark alone stands for all of its datasets
+    #[arg(value_name = "DATASET[#PART]")]
+    pub(crate) dataset: String,
+    /// The folder to write: new, empty, or written by wug before
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) out: PathBuf,
+    /// The kind of files
+    #[arg(long, value_enum, default_value_t = Format::Jsonl)]
+    pub(crate) format: Format,
+    #[command(flatten)]
+    pub(crate) data: Data,
+    /// Only the first N examples of each part
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<usize>,
+    /// No progress bar
+    #[arg(long)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// The official names and bytes
+    Native,
+    /// A JSON object a line
+    Jsonl,
+    /// Columns
+    Parquet,
+}
+
+impl Format {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Native => "native",
+            Self::Jsonl => "jsonl",
+            Self::Parquet => "parquet",
+        }
+    }
+}
+
+#[derive(clap::Args)]
+pub(crate) struct Score {
+    /// The dataset, or a part of it [default part: the one the benchmark tests on, or those that the ids name]
+    #[arg(value_name = "DATASET[#PART]")]
+    pub(crate) dataset: String,
+    /// The predictions: .jsonl with `id` and `prediction`, .tsv with the two, else one a line in the order of the part
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) predictions: PathBuf,
+    /// Score against this file of the official format instead
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["seed", "data"])]
+    pub(crate) gold: Option<PathBuf>,
+    /// How to judge [default: the benchmark's own metric]
+    #[arg(long, value_name = "METRIC")]
+    pub(crate) metric: Option<String>,
+    /// Accuracy by a fact, such as action-length
+    #[arg(long, value_name = "FACT")]
+    pub(crate) by: Option<String>,
+    /// List the first N wrong predictions
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) errors: usize,
+    /// Write a verdict for each prediction, as JSON lines
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) verdicts: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) data: Data,
+    /// Only the first N examples of the part
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<usize>,
+    /// One JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}

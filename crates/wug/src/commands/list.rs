@@ -1,0 +1,70 @@
+use std::io::Write;
+
+use serde::Serialize;
+
+use wug_bench::{BENCHMARKS, Origin};
+
+use crate::args::{List, Listed};
+use crate::output::{BOLD, DIM, Done, json, out, table};
+
+pub(crate) fn run(args: &List) -> Done {
+    match args.what {
+        Listed::Datasets if args.json => datasets_json(),
+        Listed::Datasets => datasets(),
+    }
+}
+
+fn origin(origin: Origin) -> &'static str {
+    match origin {
+        Origin::Rule => "rule",
+        Origin::Drawn => "drawn",
+        Origin::Imported => "import",
+    }
+}
+
+fn datasets() -> Done {
+    let mut out = out();
+    for (i, benchmark) in BENCHMARKS.iter().enumerate() {
+        let about = benchmark.about();
+        if i > 0 {
+            writeln!(out)?;
+        }
+        writeln!(out, "{BOLD}{}{BOLD:#}", about.title)?;
+        let rows = benchmark.families().into_iter().map(|family| {
+            let name = format!("{}/{}", about.name, family.pattern);
+            vec![name, family.names.len().to_string(), origin(family.origin).to_owned(), family.about.to_owned()]
+        });
+        write!(out, "{}", table(&["dataset", "number", "rows", "asks"], &[1], rows.collect()))?;
+    }
+    writeln!(out, "\n{DIM}rows: `rule` follow from the grammar, `drawn` depend on --seed, `import` need --data DIR")?;
+    writeln!(out, "{{1..5}} stands for each of the names; --json lists every one{DIM:#}")?;
+    out.flush()?;
+    Ok(())
+}
+
+fn datasets_json() -> Done {
+    #[derive(Serialize)]
+    struct Listing {
+        schema: u32,
+        datasets: Vec<Dataset>,
+    }
+    #[derive(Serialize)]
+    struct Dataset {
+        dataset: String,
+        rows: &'static str,
+        about: &'static str,
+        metrics: Vec<&'static str>,
+    }
+    let mut datasets = Vec::new();
+    for benchmark in BENCHMARKS {
+        for family in benchmark.families() {
+            datasets.extend(family.names.iter().map(|name| Dataset {
+                dataset: format!("{}/{name}", benchmark.about().name),
+                rows: origin(family.origin),
+                about: family.about,
+                metrics: benchmark.metrics().iter().map(|metric| metric.name).collect(),
+            }));
+        }
+    }
+    json(&Listing { schema: 1, datasets })
+}

@@ -1,0 +1,7 @@
+//! One file a command.
+
+pub(crate) mod generate;
+pub(crate) mod help;
+pub(crate) mod list;
+pub(crate) mod score;
+pub(crate) mod show;

@@ -1,0 +1,39 @@
+//! `wug`: parses the command line, calls the libraries, prints.
+
+mod args;
+mod commands;
+mod output;
+
+use std::process::ExitCode;
+
+use anstyle::{AnsiColor, Style};
+use clap::Parser;
+
+use args::{Args, Command};
+use output::Failure;
+
+fn main() -> ExitCode {
+    // A second signal while the handler runs finds nothing left to do.
+    let _ = ctrlc::set_handler(|| {
+        wug_data::remove_partial_output();
+        std::process::exit(130);
+    });
+    let args = Args::parse();
+    let done = match args.command {
+        Command::List(list) => commands::list::run(&list),
+        Command::Show(show) => commands::show::run(&show),
+        Command::Generate(generate) => commands::generate::run(&generate),
+        Command::Score(score) => commands::score::run(&score),
+        Command::Completions { shell } => commands::help::completions(shell),
+        Command::Man { out } => commands::help::man(out.as_deref()),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(Failure::ClosedPipe) => ExitCode::SUCCESS,
+        Err(Failure::Error(error)) => {
+            let red = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
+            anstream::eprintln!("{red}error:{red:#} {error}");
+            ExitCode::from(if error.is_usage() { 2 } else { 1 })
+        }
+    }
+}
