@@ -129,20 +129,21 @@ impl Folder {
         text.push('\n');
         self.file(MANIFEST, |out| out.write_all(text.as_bytes()))?;
 
-        let target = self.target.clone();
         for old in &self.replaces {
             let kept = manifest.files.iter().any(|file| file.path == *old);
             if !kept && is_inside(old) {
-                let _ = fs::remove_file(target.join(old)); // it may have been removed by hand
+                let _ = fs::remove_file(self.target.join(old)); // it may have been removed by hand
             }
         }
+        let mut moved = Vec::new();
         for path in manifest.files.iter().map(|file| file.path.as_str()).chain([MANIFEST]) {
-            let place = target.join(path);
-            let moved = place
-                .parent()
-                .map_or(Ok(()), fs::create_dir_all)
-                .and_then(|()| fs::rename(self.partial.path().join(path), &place));
-            moved.map_err(Error::io(&place))?;
+            let place = self.target.join(path);
+            let parent = place.parent().map_or(Ok(()), fs::create_dir_all);
+            if let Err(error) = parent.and_then(|()| fs::rename(self.partial.path().join(path), &place)) {
+                moved.iter().for_each(|place| drop(fs::remove_file(place)));
+                return Err(Error::io(&place)(error));
+            }
+            moved.push(place);
         }
         self.created.clear();
         Ok(())

@@ -393,10 +393,9 @@ pub fn add_validation(split: Split, parts: &mut Vec<Part>, seed: u64) {
             ("train-wo-random-wo-length", rest.into_iter().filter(short).collect()),
         ]
     } else if split.has_dab() {
-        let dab = language.row("dab").expect("the language has `dab`");
         let with_dab = |mut rows: Vec<u32>| {
-            let copies = rows.iter().filter(|&&row| is_special(split, row)).count();
-            rows.extend(std::iter::repeat_n(dab, copies));
+            let repeated: Vec<u32> = rows.iter().copied().filter(|&row| is_special(split, row)).collect();
+            rows.extend(repeated.into_iter().map(as_dab));
             rows
         };
         let test = rows_of(parts, "test").unwrap_or_default();

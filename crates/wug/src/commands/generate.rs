@@ -1,12 +1,14 @@
+use std::collections::HashSet;
 use std::io::{self, Write};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rayon::prelude::*;
 
-use wug_bench::{Address, BENCHMARKS, Benchmark, Origin, card};
+use wug_bench::{Address, BENCHMARKS, Benchmark, Origin, Source, card};
 use wug_data::{
-    Dataset, FileEntry, FileWriter, Folder, Manifest, PartSize, Result, Selection, write_jsonl, write_parquet,
+    Dataset, FileEntry, FileWriter, Folder, Manifest, Part, PartSize, Result, Selection, write_jsonl, write_parquet,
 };
 
 use crate::args::{Format, Generate};
@@ -14,21 +16,19 @@ use crate::output::{Done, out, thousands};
 
 pub(crate) fn run(args: &Generate) -> Done {
     let whole = BENCHMARKS.iter().find(|benchmark| benchmark.about().name == args.dataset);
+    let source = args.data.source()?;
     let addresses = match whole {
-        Some(benchmark) => datasets_of(*benchmark, args.format, matches!(args.data.source()?, wug_bench::Source::Folder(..))),
+        Some(benchmark) => datasets_of(*benchmark, args.format, matches!(source, Source::Folder(..))),
         None => vec![args.dataset.parse::<Address>()?],
     };
-    let source = args.data.source()?;
     let about = addresses[0].benchmark.about();
-    // Each dataset of a benchmark has its place in the repository's layout, or a folder of its own.
-    let inside = |address: &Address| if whole.is_some() { format!("{}/", address.dataset) } else { String::new() };
 
     // A single dataset is made before the folder is touched: most mistakes show then.
     let first = if whole.is_none() { Some(addresses[0].benchmark.make(&addresses[0].dataset, &source)?) } else { None };
     if let (Some(dataset), Some(part)) = (&first, &addresses[0].part) {
         dataset.select(part)?;
     }
-    let folder = Folder::create(&args.out)?;
+    let layout = Layout { folder: Folder::create(&args.out)?, whole: whole.is_some(), shared: Mutex::default() };
     let progress = progress(addresses.len() as u64, args.quiet);
     let written: Vec<(Vec<PartSize>, Vec<FileEntry>)> = addresses
         .par_iter()
@@ -40,7 +40,7 @@ pub(crate) fn run(args: &Generate) -> Done {
                 made = address.benchmark.make(&address.dataset, &source)?;
                 &made
             };
-            let written = write(args, address, dataset, &folder, &inside(address), whole.is_some());
+            let written = write(args, address, dataset, &layout);
             progress.inc(1);
             written
         })
@@ -48,7 +48,7 @@ pub(crate) fn run(args: &Generate) -> Done {
     progress.finish_and_clear();
 
     let (parts, files): (Vec<_>, Vec<_>) = written.into_iter().unzip();
-    let mut manifest = Manifest {
+    let manifest = Manifest {
         schema: 1,
         wug: env!("CARGO_PKG_VERSION").to_owned(),
         dataset: whole.map_or_else(|| addresses[0].full_dataset(), |benchmark| benchmark.about().name.to_owned()),
@@ -58,9 +58,7 @@ pub(crate) fn run(args: &Generate) -> Done {
         licence: about.licence.to_owned(),
         files: files.into_iter().flatten().collect(),
     };
-    // Two datasets may share a file of the repository.
-    manifest.files.dedup_by(|a, b| a.path == b.path);
-    folder.finish(&manifest)?;
+    layout.folder.finish(&manifest)?;
 
     let rows: usize = manifest.parts.iter().map(|part| part.rows).sum();
     let mut out = out();
@@ -89,41 +87,35 @@ fn datasets_of(benchmark: &'static dyn Benchmark, format: Format, imported: bool
         .collect()
 }
 
-fn write(
-    args: &Generate,
-    address: &Address,
-    dataset: &Dataset,
-    folder: &Folder,
-    inside: &str,
+/// How the files of one or all datasets of a benchmark lie in a folder.
+struct Layout {
+    folder: Folder,
+    /// All datasets: native files have their places in the official repository, others a folder for each dataset.
     whole: bool,
-) -> Result<(Vec<PartSize>, Vec<FileEntry>)> {
-    let selections: Vec<Selection<'_>> = match &address.part {
-        Some(part) => vec![dataset.select(part)?.limited(args.limit)],
-        None => {
-            let parts = dataset.parts.iter().filter(|part| {
-                args.format != Format::Native
-                    || address.benchmark.is_released(&address.dataset, &part.name)
-                    || !address.benchmark.is_released(&address.dataset, "train") && matches!(part.name.as_str(), "train" | "test")
-            });
-            parts.map(|part| Selection::whole(part).limited(args.limit)).collect()
-        }
-    };
-    let label = |selection: &Selection<'_>| match whole {
-        true => format!("{}#{}", address.dataset, selection.name),
-        false => selection.name.clone(),
-    };
+    /// Files of the repository that have been begun: datasets may share a test file.
+    shared: Mutex<HashSet<String>>,
+}
+
+fn write(args: &Generate, address: &Address, dataset: &Dataset, layout: &Layout) -> Result<(Vec<PartSize>, Vec<FileEntry>)> {
+    let Layout { folder, whole, shared } = layout;
+    let selections = selections(args, address, dataset)?;
+    let prefix = if *whole { format!("{}#", address.dataset) } else { String::new() };
     let sizes = selections
         .iter()
-        .map(|selection| PartSize { part: label(selection), rows: selection.positions.len() })
+        .map(|selection| PartSize { part: format!("{prefix}{}", selection.name), rows: selection.positions.len() })
         .collect();
+    let inside = if *whole { format!("{}/", address.dataset) } else { String::new() };
 
     let mut files = Vec::new();
     for selection in &selections {
         match args.format {
             Format::Native => {
                 for file in address.benchmark.native_files(dataset, selection) {
-                    let path = if whole { &file.path } else { file.name() };
-                    files.push(folder.file(path, |out| (file.write)(out))?);
+                    let path = if *whole { &file.path } else { file.name() };
+                    let is_first = shared.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_owned());
+                    if is_first {
+                        files.push(folder.file(path, |out| (file.write)(out))?);
+                    }
                 }
             }
             Format::Jsonl => {
@@ -144,6 +136,17 @@ fn write(
         files.push(folder.file(&format!("{inside}README.md"), |out| out.write_all(text.as_bytes()))?);
     }
     Ok((sizes, files))
+}
+
+/// The part that was asked for, or all; as native files, those that the release has or that stand for them.
+fn selections<'a>(args: &Generate, address: &Address, dataset: &'a Dataset) -> Result<Vec<Selection<'a>>> {
+    if let Some(part) = &address.part {
+        return Ok(vec![dataset.select(part)?.limited(args.limit)]);
+    }
+    let released = |part: &&Part| address.benchmark.is_released(&address.dataset, &part.name);
+    let is_released = dataset.parts.iter().any(|part| released(&part));
+    let parts = dataset.parts.iter().filter(|part| args.format != Format::Native || !is_released || released(part));
+    Ok(parts.map(|part| Selection::whole(part).limited(args.limit)).collect())
 }
 
 fn progress(steps: u64, quiet: bool) -> ProgressBar {
