@@ -45,7 +45,8 @@ impl FromStr for Address {
             None => (text, None),
         };
         for &benchmark in BENCHMARKS {
-            if let Some(dataset) = name.strip_prefix(benchmark.about().name).and_then(|rest| rest.strip_prefix('/'))
+            if let Some(dataset) =
+                name.strip_prefix(benchmark.about().name).and_then(|rest| rest.strip_prefix('/'))
                 && benchmark.families().iter().any(|family| family.names.iter().any(|known| known == dataset))
             {
                 return Ok(Self { benchmark, dataset: dataset.to_owned(), part });
@@ -61,8 +62,11 @@ fn unknown(name: &str) -> String {
     for benchmark in BENCHMARKS {
         let about = benchmark.about();
         if name == about.name || name == format!("{}/", about.name) {
-            return format!("`{name}` is a benchmark; name one of its datasets, such as {0}/{1} (`wug list` shows all)",
-                about.name, benchmark.families()[0].names[0]);
+            return format!(
+                "`{name}` is a benchmark; name one of its datasets, such as {0}/{1} (`wug list` shows all)",
+                about.name,
+                benchmark.families()[0].names[0]
+            );
         }
         for family in benchmark.families() {
             known.extend(family.names.iter().map(|dataset| format!("{}/{dataset}", about.name)));

@@ -124,12 +124,15 @@ impl Verdict {
     }
 }
 
+/// Writes the content of a file.
+pub type WriteFile<'a> = Box<dyn Fn(&mut dyn Write) -> io::Result<()> + Send + Sync + 'a>;
+
 /// A file of the official format, ready to be written.
 pub struct NativeFile<'a> {
     /// Path in the official repository; its last component is the file's name.
     pub path: String,
     /// Writes the content.
-    pub write: Box<dyn Fn(&mut dyn Write) -> io::Result<()> + Send + Sync + 'a>,
+    pub write: WriteFile<'a>,
 }
 
 impl NativeFile<'_> {

@@ -5,7 +5,13 @@ use wug_data::{Dataset, Selection};
 use crate::Benchmark;
 
 /// The dataset card that goes with JSONL and Parquet files: what the data are, in the form that model hubs read.
-pub fn card(benchmark: &dyn Benchmark, dataset: &Dataset, selections: &[Selection<'_>], format: &str, made: &str) -> String {
+pub fn card(
+    benchmark: &dyn Benchmark,
+    dataset: &Dataset,
+    selections: &[Selection<'_>],
+    format: &str,
+    made: &str,
+) -> String {
     let about = benchmark.about();
     let mut text = String::from("---\nconfigs:\n- config_name: default\n  data_files:\n");
     for selection in selections {
@@ -20,10 +26,15 @@ pub fn card(benchmark: &dyn Benchmark, dataset: &Dataset, selections: &[Selectio
     }
     if let Some((id, row)) = selections.iter().find_map(|selection| selection.examples().next()) {
         let example = dataset.table.example(row);
-        let _ = writeln!(text, "\nExample `{id}`:\n\n    input:  {}\n    target: {}", example.input, example.target);
+        let _ = writeln!(
+            text,
+            "\nExample `{id}`:\n\n    input:  {}\n    target: {}",
+            example.input, example.target
+        );
     }
     let _ = writeln!(text, "\nColumns: `id`, `input`, `target`, and `facts` with {}.", {
-        let names: Vec<String> = dataset.table.facts.columns().iter().map(|fact| format!("`{}`", fact.name())).collect();
+        let names: Vec<String> =
+            dataset.table.facts.columns().iter().map(|fact| format!("`{}`", fact.name())).collect();
         names.join(", ")
     });
     let _ = writeln!(text, "\nMade with `{made}` (wug {}).", env!("CARGO_PKG_VERSION"));

@@ -24,7 +24,12 @@ impl Judge for Exact {
                     return Verdict::wrong(format!("token {} is {shown}, not {wanted}", i + 1));
                 }
                 None if i == 0 => return Verdict::wrong("empty prediction"),
-                None => return Verdict::wrong(format!("ends after {i} of {} tokens", example.target.ids().len())),
+                None => {
+                    return Verdict::wrong(format!(
+                        "ends after {i} of {} tokens",
+                        example.target.ids().len()
+                    ));
+                }
             }
         }
         let extra = said.count();

@@ -23,7 +23,9 @@ pub mod nacs;
 pub mod scan;
 
 pub use address::Address;
-pub use benchmark::{About, Benchmark, Family, Judge, Metric, NativeFile, Origin, Source, Verdict};
+pub use benchmark::{
+    About, Benchmark, Family, Judge, Metric, NativeFile, Origin, Source, Verdict, WriteFile,
+};
 pub use card::card;
 pub use exact::{EXACT, Exact};
 pub use import::read_written_by_wug;

@@ -39,7 +39,11 @@ impl Sequences {
     pub fn get(&self, row: u32) -> Tokens<'_> {
         let row = row as usize;
         let start = if row == 0 { 0 } else { self.ends[row - 1] as usize };
-        Tokens { vocab: &self.vocab, separator: self.separator, ids: &self.ids[start..self.ends[row] as usize] }
+        Tokens {
+            vocab: &self.vocab,
+            separator: self.separator,
+            ids: &self.ids[start..self.ends[row] as usize],
+        }
     }
 
     /// How many sequences there are.

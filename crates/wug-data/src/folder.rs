@@ -1,3 +1,4 @@
+use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Component, Path, PathBuf};
@@ -95,7 +96,12 @@ impl Folder {
         }
         let missing = target.ancestors().filter(|path| !path.as_os_str().is_empty() && !path.exists());
         let created: Vec<PathBuf> = missing.map(Path::to_owned).collect();
-        let folder = Self { target: target.to_owned(), partial: Partial::beside(&target.join("wug")), created, replaces };
+        let folder = Self {
+            target: target.to_owned(),
+            partial: Partial::beside(&target.join("wug")),
+            created,
+            replaces,
+        };
         let partial = folder.partial.path();
         fs::create_dir_all(partial).map_err(Error::io(target))?;
         Ok(folder)
@@ -117,8 +123,7 @@ impl Folder {
             let mut out = BufWriter::with_capacity(1 << 18, file);
             write(&mut out).map_err(Into::into)?;
             let Summed { hash, bytes, .. } = out.into_inner().map_err(io::IntoInnerError::into_error)?;
-            let sha256 = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
-            Ok(FileEntry { path: path.to_owned(), bytes, sha256 })
+            Ok(FileEntry { path: path.to_owned(), bytes, sha256: hexadecimal(&hash.finalize()) })
         };
         run().map_err(Error::io(&shown))
     }
@@ -140,7 +145,9 @@ impl Folder {
             let place = self.target.join(path);
             let parent = place.parent().map_or(Ok(()), fs::create_dir_all);
             if let Err(error) = parent.and_then(|()| fs::rename(self.partial.path().join(path), &place)) {
-                moved.iter().for_each(|place| drop(fs::remove_file(place)));
+                for place in &moved {
+                    let _ = fs::remove_file(place);
+                }
                 return Err(Error::io(&place)(error));
             }
             moved.push(place);
@@ -159,6 +166,14 @@ impl Drop for Folder {
             }
         }
     }
+}
+
+/// Bytes as hexadecimal digits.
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }
 
 /// Whether a path of a manifest stays in its folder. A manifest is a file like any other: it may be hostile.

@@ -67,8 +67,9 @@ pub fn read_jsonl(path: &Path) -> Result<RawPart> {
     let mut lines = Lines::open(path)?;
     let mut rows = Vec::new();
     while let Some((line, text)) = lines.next()? {
-        let Row { input, target } = serde_json::from_str(text)
-            .map_err(|error| Error::line(path, line, format!("expected `input` and `target` as JSON: {error}")))?;
+        let Row { input, target } = serde_json::from_str(text).map_err(|error| {
+            Error::line(path, line, format!("expected `input` and `target` as JSON: {error}"))
+        })?;
         rows.push(RawRow { line, input, target });
     }
     Ok(RawPart { path: path.to_owned(), rows })

@@ -15,6 +15,7 @@ mod lines;
 mod parquet;
 mod partial;
 mod predictions;
+mod python;
 mod stream;
 
 pub use dataset::{Dataset, Example, Part, Selection, Sequences, Table, Tokens};
@@ -26,6 +27,7 @@ pub use lines::{Lines, MAX_LINE};
 pub use parquet::{read_parquet, write_parquet};
 pub use partial::{remove_partial_output, write_file};
 pub use predictions::{Prediction, Predictions};
+pub use python::PythonRandom;
 pub use stream::{Stream, Streams};
 pub use wug_grammar::Vocab;
 

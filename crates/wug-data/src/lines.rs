@@ -33,7 +33,12 @@ impl Lines {
         if file.metadata().map_err(Error::io(path))?.is_dir() {
             return Err(Error::file(path, "is a folder, not a file"));
         }
-        Ok(Self { path: path.to_owned(), file: BufReader::with_capacity(1 << 16, file), line: Vec::new(), number: 0 })
+        Ok(Self {
+            path: path.to_owned(),
+            file: BufReader::with_capacity(1 << 16, file),
+            line: Vec::new(),
+            number: 0,
+        })
     }
 
     /// The next line with its number (from 1), without its end (`\n` or `\r\n`).
@@ -41,7 +46,8 @@ impl Lines {
     pub fn next(&mut self) -> Result<Option<(usize, &str)>> {
         self.line.clear();
         let limit = MAX_LINE as u64 + 2;
-        let read = (&mut self.file).take(limit).read_until(b'\n', &mut self.line).map_err(Error::io(&self.path))?;
+        let read =
+            (&mut self.file).take(limit).read_until(b'\n', &mut self.line).map_err(Error::io(&self.path))?;
         if read == 0 {
             return Ok(None);
         }

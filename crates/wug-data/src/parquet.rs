@@ -1,3 +1,4 @@
+use std::fmt::Write as _;
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
@@ -30,10 +31,11 @@ pub fn write_parquet(
     if !facts.is_empty() {
         schema.push_str(" required group facts {");
         for fact in facts {
-            schema.push_str(&match fact.values() {
-                Values::Numbers(_) => format!(" required int64 {};", fact.name()),
-                Values::Labels { .. } => format!(" required binary {} (UTF8);", fact.name()),
-            });
+            let (kind, note) = match fact.values() {
+                Values::Numbers(_) => ("int64", ""),
+                Values::Labels { .. } => ("binary", " (UTF8)"),
+            };
+            let _ = write!(schema, " required {kind} {}{note};", fact.name());
         }
         schema.push_str(" }");
     }
@@ -46,8 +48,14 @@ pub fn write_parquet(
     for rows in examples.chunks(ROW_GROUP) {
         let mut group = file.next_row_group()?;
         write_texts(&mut group, rows.iter().map(|(id, _)| id.as_bytes().to_vec()))?;
-        write_texts(&mut group, rows.iter().map(|(_, row)| dataset.table.inputs.get(*row).to_string().into()))?;
-        write_texts(&mut group, rows.iter().map(|(_, row)| dataset.table.targets.get(*row).to_string().into()))?;
+        write_texts(
+            &mut group,
+            rows.iter().map(|(_, row)| dataset.table.inputs.get(*row).to_string().into()),
+        )?;
+        write_texts(
+            &mut group,
+            rows.iter().map(|(_, row)| dataset.table.targets.get(*row).to_string().into()),
+        )?;
         for fact in facts {
             match fact.values() {
                 Values::Numbers(numbers) => {
@@ -83,7 +91,8 @@ fn write_texts<W: Write + Send>(
 
 /// Reads `input` and `target` of what [`write_parquet`] wrote.
 pub fn read_parquet(path: &Path) -> Result<RawPart> {
-    let fail = |error: parquet::errors::ParquetError| Error::file(path, format!("not readable as Parquet: {error}"));
+    let fail =
+        |error: parquet::errors::ParquetError| Error::file(path, format!("not readable as Parquet: {error}"));
     let file = File::open(path).map_err(Error::io(path))?;
     let reader = SerializedFileReader::new(file).map_err(fail)?;
     let schema = reader.metadata().file_metadata().schema_descr();

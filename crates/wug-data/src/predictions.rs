@@ -80,7 +80,10 @@ impl Predictions {
             return Err(Error::line(&self.path, extra.line, what));
         }
         let mut texts = self.rows.iter().map(|row| row.text.as_str());
-        Ok(selections.iter().map(|selection| texts.by_ref().take(selection.positions.len()).collect()).collect())
+        Ok(selections
+            .iter()
+            .map(|selection| texts.by_ref().take(selection.positions.len()).collect())
+            .collect())
     }
 
     fn align_by_id(&self, selections: &[Selection<'_>]) -> Result<Vec<Vec<&str>>> {
@@ -118,6 +121,7 @@ impl Predictions {
 
 type Parsed = std::result::Result<(Option<String>, String), String>;
 
+#[expect(clippy::unnecessary_wraps, reason = "one of three functions of this form")]
 fn parse_plain(line: &str) -> Parsed {
     Ok((None, line.to_owned()))
 }

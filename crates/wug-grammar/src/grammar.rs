@@ -199,7 +199,9 @@ impl Grammar {
                     let rules = self.rules_of(sort);
                     let chosen = weighted(rng, rules.iter().map(|&rule| self.rule(rule).weight))?;
                     open.push(Step::Build(rules[chosen]));
-                    open.extend(self.rule(rules[chosen]).arguments.iter().rev().map(|&sort| Step::Draw(sort)));
+                    open.extend(
+                        self.rule(rules[chosen]).arguments.iter().rev().map(|&sort| Step::Draw(sort)),
+                    );
                 }
                 Step::Build(rule) => {
                     let first = done.len() - self.rule(rule).arguments.len();

@@ -37,7 +37,10 @@ impl<'g> Parser<'g> {
                 }
             }
             if uses.iter().any(|&uses| uses != 1) {
-                return Err(Error::Grammar(format!("rule `{}` does not use each argument once", rule.name())));
+                return Err(Error::Grammar(format!(
+                    "rule `{}` does not use each argument once",
+                    rule.name()
+                )));
             }
             if template.is_empty() {
                 return Err(Error::Grammar(format!("rule `{}` has an empty string", rule.name())));
@@ -73,18 +76,17 @@ impl<'g> Parser<'g> {
                 return;
             }
             for &rule in grammar.rules_of(sort) {
-                let matcher = Matcher {
-                    lengths: &self.lengths,
-                    words,
-                    arguments: grammar.rule(rule).arguments(),
-                };
+                let matcher =
+                    Matcher { lengths: &self.lengths, words, arguments: grammar.rule(rule).arguments() };
                 let mut children = vec![(sort, 0, 0); matcher.arguments.len()];
                 matcher.split(strings.template(rule), start, end, &mut children, &mut |children| {
                     add(rule, children);
                 });
             }
         })
-        .unwrap_or_else(|_| unreachable!("without unit cycles every argument is a shorter stretch or a lower sort"))
+        .unwrap_or_else(|_| {
+            unreachable!("without unit cycles every argument is a shorter stretch or a lower sort")
+        })
     }
 }
 
@@ -185,9 +187,8 @@ fn unit_cycle(grammar: &Grammar, strings: &Strings) -> Option<Sort> {
     for middle in 0..sorts {
         for from in 0..sorts {
             if reaches[from][middle] {
-                for to in 0..sorts {
-                    reaches[from][to] |= reaches[middle][to];
-                }
+                let onward = reaches[middle].clone();
+                reaches[from].iter_mut().zip(onward).for_each(|(reach, onward)| *reach |= onward);
             }
         }
     }

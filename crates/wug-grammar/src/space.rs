@@ -235,8 +235,9 @@ impl<'g> Space<'g> {
         for alternative in self.alternatives_of(state) {
             if self.alternatives[alternative].rule == arena.rule(tree) {
                 let children = self.children_of(alternative).iter().zip(arena.children(tree));
-                let within = children.fold(Some(BigUint::default()), |rank, (&state, &child)| {
-                    let rank = rank? * &counts.trees[state as usize];
+                let mut children = children;
+                let within = children.try_fold(BigUint::default(), |rank, (&state, &child)| {
+                    let rank = rank * &counts.trees[state as usize];
                     Some(rank + self.rank_in(arena, child, state, known)?)
                 });
                 if let Some(within) = within {
@@ -268,9 +269,12 @@ impl<'g> Space<'g> {
                 let mut digits = vec![0; children.len()];
                 'product: loop {
                     chosen.clear();
-                    chosen.extend(children.iter().zip(&digits).map(|(&child, &digit): (&u32, &usize)| {
-                        trees[child as usize][digit]
-                    }));
+                    chosen.extend(
+                        children
+                            .iter()
+                            .zip(&digits)
+                            .map(|(&child, &digit): (&u32, &usize)| trees[child as usize][digit]),
+                    );
                     list.push(arena.add(rule, &chosen));
                     for (digit, &child) in digits.iter_mut().zip(children).rev() {
                         *digit += 1;
@@ -306,7 +310,8 @@ impl<'g> Space<'g> {
         Some(self.grow(arena, None, &mut |space, state, _| {
             let alternatives = space.alternatives_of(state);
             let chosen = weighted(rng, alternatives.clone().map(|alternative| weights[alternative]));
-            let alternative = alternatives.start + chosen.expect("a state with weight has an alternative with weight");
+            let alternative =
+                alternatives.start + chosen.expect("a state with weight has an alternative with weight");
             (alternative, vec![None; space.children_of(alternative).len()])
         }))
     }
@@ -330,7 +335,9 @@ impl<'g> Space<'g> {
                     let (alternative, told) = choose(self, state, told);
                     open.push(Step::Build(alternative));
                     let children = self.children_of(alternative);
-                    open.extend(children.iter().zip(told).rev().map(|(&child, told)| Step::Choose(child, told)));
+                    open.extend(
+                        children.iter().zip(told).rev().map(|(&child, told)| Step::Choose(child, told)),
+                    );
                 }
                 Step::Build(alternative) => {
                     let first = done.len() - self.children_of(alternative).len();
@@ -366,9 +373,11 @@ impl<'g> Space<'g> {
                 let (mut trees, mut weight) = (BigUint::default(), 0.0);
                 for alternative in self.alternatives_of(state) {
                     let children = self.children_of(alternative);
-                    let product: BigUint = children.iter().map(|&child| &counts.trees[child as usize]).product();
+                    let product: BigUint =
+                        children.iter().map(|&child| &counts.trees[child as usize]).product();
                     let rule = self.grammar.rule(self.alternatives[alternative].rule);
-                    let mass = children.iter().fold(rule.weight(), |mass, &child| mass * weights[child as usize]);
+                    let mass =
+                        children.iter().fold(rule.weight(), |mass, &child| mass * weights[child as usize]);
                     trees += &product;
                     weight += mass;
                     counts.alternative_trees.push(product);

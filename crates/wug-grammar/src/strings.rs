@@ -63,7 +63,9 @@ impl Strings {
             let mut pieces = Vec::new();
             for word in template.split_whitespace() {
                 pieces.push(match word.strip_prefix('$').map(str::parse::<usize>) {
-                    Some(Ok(argument)) if (1..=arity).contains(&argument) => Piece::Argument(argument as u32 - 1),
+                    Some(Ok(argument)) if (1..=arity).contains(&argument) => {
+                        Piece::Argument(argument as u32 - 1)
+                    }
                     Some(_) => return Err(fail(format!("`{word}`: rule `{name}` has {arity} arguments"))),
                     None => Piece::Word(vocab.add(word)),
                 });

@@ -31,7 +31,9 @@ mod tests {
     #[test]
     fn agrees_with_published_values() {
         // Newcombe (1998), Statistics in Medicine 17, Table I, method 3.
-        for (correct, n, low, high) in [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0, 0.1611)] {
+        for (correct, n, low, high) in
+            [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0, 0.1611)]
+        {
             let (l, h) = wilson(correct, n);
             assert!((l - low).abs() < 1e-4 && (h - high).abs() < 1e-4, "{correct}/{n}: {l} {h}");
         }

@@ -95,7 +95,9 @@ impl std::str::FromStr for Seed {
     fn from_str(text: &str) -> std::result::Result<Self, String> {
         match text {
             "official" => Ok(Self::Official),
-            text => text.parse().map(Self::Number).map_err(|_| "expected a whole number or `official`".to_owned()),
+            text => {
+                text.parse().map(Self::Number).map_err(|_| "expected a whole number or `official`".to_owned())
+            }
         }
     }
 }

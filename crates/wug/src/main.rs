@@ -28,8 +28,7 @@ fn main() -> ExitCode {
         Command::Man { out } => commands::help::man(out.as_deref()),
     };
     match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(Failure::ClosedPipe) => ExitCode::SUCCESS,
+        Ok(()) | Err(Failure::ClosedPipe) => ExitCode::SUCCESS,
         Err(Failure::Error(error)) => {
             let red = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
             anstream::eprintln!("{red}error:{red:#} {error}");

@@ -63,7 +63,8 @@ pub(crate) fn table(header: &[&str], right: &[usize], rows: Vec<Vec<String>>) ->
         let mut line = String::new();
         for (column, (cell, &width)) in row.iter().zip(&widths).enumerate() {
             let padding = " ".repeat(width - cell.chars().count());
-            let (before, after) = if right.contains(&column) { (padding.as_str(), "") } else { ("", padding.as_str()) };
+            let (before, after) =
+                if right.contains(&column) { (padding.as_str(), "") } else { ("", padding.as_str()) };
             line.push_str("  ");
             line.push_str(before);
             line.push_str(cell);

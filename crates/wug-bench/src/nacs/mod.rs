@@ -101,7 +101,9 @@ impl Benchmark for Nacs {
         [(".src", &dataset.table.targets), (".trg", &dataset.table.inputs)]
             .map(|(suffix, column)| NativeFile {
                 path: format!("{stem}{suffix}"),
-                write: Box::new(move |out| files::write_lines(selection, out, |row, line| column.get(row).write(line))),
+                write: Box::new(move |out| {
+                    files::write_lines(selection, out, |row, line| column.get(row).write(line))
+                }),
             })
             .into()
     }

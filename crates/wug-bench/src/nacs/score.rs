@@ -7,7 +7,8 @@ use crate::scan::meaning::ACTIONS_WITH_DAB;
 use crate::{Judge, Metric, Verdict};
 
 /// Back-mapping accuracy.
-pub const MEANING: Metric = Metric { name: "meaning", about: "the prediction is a command whose actions are the input" };
+pub const MEANING: Metric =
+    Metric { name: "meaning", about: "the prediction is a command whose actions are the input" };
 
 /// Judges by interpreting the prediction. What is no command is wrong everywhere, also where the official metric, which
 /// maps unknown commands and `dab` alike to nothing, takes it for right.

@@ -25,7 +25,9 @@ pub fn scan_path(split: Split, part: &str) -> String {
         Split::JumpRepeated(n, rep) => {
             ("add_prim_split/with_additional_examples", format!("addprim_complex_jump_num{n}_rep{rep}"))
         }
-        Split::Template(template) => ("template_split", format!("template_{}", template.name().replace('-', "_"))),
+        Split::Template(template) => {
+            ("template_split", format!("template_{}", template.name().replace('-', "_")))
+        }
         Split::Filler(n) => ("filler_split", format!("filler_num{n}")),
         Split::Fewshot(n, rep) => ("few_shot_split", format!("fewshot_num{n}_rep{rep}")),
         Split::Mcd(n) => ("mcd_split", format!("mcd{n}")),
@@ -48,7 +50,9 @@ pub fn nacs_path(split: Split, part: &str) -> String {
         (Split::JumpNested(n), "train") => format!("train.num{n:02}"),
         (Split::JumpNested(n), "train-with-dab") => format!("train.num{n:02}.withdab"),
         (Split::JumpNested(n), "train-wo-random") => format!("train.num{n:02}.wo_valid_random"),
-        (Split::JumpNested(n), "train-wo-random-with-dab") => format!("train.num{n:02}.wo_valid_random.withdab"),
+        (Split::JumpNested(n), "train-wo-random-with-dab") => {
+            format!("train.num{n:02}.wo_valid_random.withdab")
+        }
         (Split::JumpNested(n), "val-random") => format!("valid.num{n:02}.random"),
         (_, "all") => "tasks.txt".to_owned(),
         (_, "val-random-wo-length") => "valid.random_wo_length".to_owned(),
@@ -96,7 +100,8 @@ pub fn read_in_out(path: &Path) -> Result<RawPart> {
     let mut rows = Vec::new();
     while let Some((line, text)) = lines.next()? {
         let pair = text.strip_prefix("IN: ").and_then(|text| text.split_once(" OUT: "));
-        let (input, target) = pair.ok_or_else(|| Error::line(path, line, "expected `IN: command OUT: actions`"))?;
+        let (input, target) =
+            pair.ok_or_else(|| Error::line(path, line, "expected `IN: command OUT: actions`"))?;
         rows.push(RawRow { line, input: input.to_owned(), target: target.trim_end().to_owned() });
     }
     Ok(RawPart { path: path.to_owned(), rows })
@@ -221,7 +226,7 @@ fn import_validation(folder: &Path, benchmark: &str, split: Split, parts: &mut V
 fn recover(split: Split, imported: &[Imported]) -> Result<Vec<u32>> {
     let train = &imported[0];
     let distinct = |rows: &mut Vec<u32>| {
-        let mut seen = vec![false; split.language().len() as usize];
+        let mut seen = vec![false; split.language().size() as usize];
         rows.retain(|&row| !std::mem::replace(&mut seen[row as usize], true));
     };
     let fail = |what: String| Err(Error::file(&train.raw.path, what));
@@ -261,7 +266,9 @@ fn recover(split: Split, imported: &[Imported]) -> Result<Vec<u32>> {
             let mut rows = train.part.rows.clone();
             rows.extend(&test.part.rows);
             distinct(&mut rows);
-            if (train.part.rows.len(), test.part.rows.len()) != MCD_SIZES || rows.len() != MCD_SIZES.0 + MCD_SIZES.1 {
+            if (train.part.rows.len(), test.part.rows.len()) != MCD_SIZES
+                || rows.len() != MCD_SIZES.0 + MCD_SIZES.1
+            {
                 return fail(format!(
                     "with its test file has {} different commands, not {} + {}",
                     rows.len(),
@@ -277,7 +284,7 @@ fn recover(split: Split, imported: &[Imported]) -> Result<Vec<u32>> {
 
 /// Adds the candidates that are neither chosen yet nor tested.
 fn add_excluded(chosen: &mut Vec<u32>, test: &Imported) {
-    let mut tested = vec![false; test.split.language().len() as usize];
+    let mut tested = vec![false; test.split.language().size() as usize];
     for &row in &test.part.rows {
         tested[row as usize] = true;
     }
@@ -319,7 +326,7 @@ impl Imported {
 
     /// Checks that the rows are the expected ones, in any order.
     fn check(&self, expected: &[u32]) -> Result<()> {
-        let mut open = vec![0i64; self.split.language().len() as usize];
+        let mut open = vec![0i64; self.split.language().size() as usize];
         for &row in expected {
             open[row as usize] += 1;
         }
@@ -328,7 +335,12 @@ impl Imported {
             if open[row as usize] < 0 {
                 let times = expected.iter().filter(|&&other| other == row).count();
                 let what = match times {
-                    0 => format!("`{}` does not belong to {} of {}", line.input, self.part.name, self.split.name()),
+                    0 => format!(
+                        "`{}` does not belong to {} of {}",
+                        line.input,
+                        self.part.name,
+                        self.split.name()
+                    ),
                     times => format!("`{}` belongs here {times} times, not more", line.input),
                 };
                 return Err(self.raw.fail(line, what));
@@ -343,7 +355,7 @@ impl Imported {
 
     /// Checks that this part and the rest make up train; lines that train repeats may be fewer here.
     fn check_validation(&self, rest: &Self, train: &[u32]) -> Result<()> {
-        let mut open = vec![0i64; self.split.language().len() as usize];
+        let mut open = vec![0i64; self.split.language().size() as usize];
         for &row in train {
             open[row as usize] += 1;
         }
@@ -356,14 +368,18 @@ impl Imported {
             }
         }
         let collapses = splits::collapses(self.split);
-        let missing =
-            (0u32..).zip(&open).find(|&(row, &times)| times > 0 && !(collapses && splits::is_special(self.split, row)));
+        let missing = (0u32..)
+            .zip(&open)
+            .find(|&(row, &times)| times > 0 && !(collapses && splits::is_special(self.split, row)));
         match missing {
             None => Ok(()),
             Some((row, _)) => {
                 let command = self.split.language().table.inputs.get(row);
                 let (here, there) = (self.raw.path.display(), rest.raw.path.display());
-                Err(Error::file(&self.raw.path, format!("`{command}` of train is neither in {here} nor in {there}")))
+                Err(Error::file(
+                    &self.raw.path,
+                    format!("`{command}` of train is neither in {here} nor in {there}"),
+                ))
             }
         }
     }

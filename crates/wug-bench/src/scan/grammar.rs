@@ -27,7 +27,8 @@ const COMMANDS: &str = "
 pub static SCAN: LazyLock<(Grammar, Strings)> = LazyLock::new(|| read(COMMANDS));
 
 /// SCAN with the verb `dab`, which stands in for `jump` in the validation parts of the NACS paper.
-pub static SCAN_WITH_DAB: LazyLock<(Grammar, Strings)> = LazyLock::new(|| read(&format!("{COMMANDS} U -> dab")));
+pub static SCAN_WITH_DAB: LazyLock<(Grammar, Strings)> =
+    LazyLock::new(|| read(&format!("{COMMANDS} U -> dab")));
 
 /// The sort of whole commands.
 pub const COMMAND: &str = "C";

@@ -50,7 +50,8 @@ impl Language {
             if i > 0 {
                 let (dab, jump) = (words.vocab().get("dab"), words.vocab().get("jump"));
                 rows.retain(|(command, _)| {
-                    command.iter().any(|&word| Some(word) == dab) && !command.iter().any(|&word| Some(word) == jump)
+                    command.iter().any(|&word| Some(word) == dab)
+                        && !command.iter().any(|&word| Some(word) == jump)
                 });
             }
             // Words are numbered in the order of the grammar; rows are sorted as text is.
@@ -64,7 +65,8 @@ impl Language {
             }
         }
         add_facts(&mut table);
-        let rows = (0..table.inputs.len() as u32).map(|row| (table.inputs.get(row).to_string(), row)).collect();
+        let rows =
+            (0..table.inputs.len() as u32).map(|row| (table.inputs.get(row).to_string(), row)).collect();
         Self { table: Arc::new(table), rows }
     }
 
@@ -74,16 +76,18 @@ impl Language {
     }
 
     /// How many rows there are.
-    pub fn len(&self) -> u32 {
+    pub fn size(&self) -> u32 {
         self.table.inputs.len() as u32
     }
 
     /// The rows of commands in which one of these stretches of words occurs.
     pub fn rows_with(&self, stretches: &[&str]) -> Vec<bool> {
         let vocab = self.table.inputs.vocab();
-        let stretches: Vec<Vec<u32>> =
-            stretches.iter().map(|text| text.split(' ').filter_map(|word| vocab.get(word)).collect()).collect();
-        (0..self.len())
+        let stretches: Vec<Vec<u32>> = stretches
+            .iter()
+            .map(|text| text.split(' ').filter_map(|word| vocab.get(word)).collect())
+            .collect();
+        (0..self.size())
             .map(|row| {
                 let command = self.table.inputs.get(row).ids();
                 stretches.iter().any(|stretch| command.windows(stretch.len()).any(|window| window == stretch))
@@ -144,10 +148,7 @@ pub fn actions_of(command: &str) -> Result<String, String> {
 }
 
 /// Calls `then` with the actions of a command, as numbers of [`ACTIONS_WITH_DAB`]; or says why it is no command.
-pub fn with_actions(
-    command: &str,
-    then: impl FnOnce(&mut dyn Iterator<Item = u32>),
-) -> Result<(), String> {
+pub fn with_actions(command: &str, then: impl FnOnce(&mut dyn Iterator<Item = u32>)) -> Result<(), String> {
     PARSER.with(|parser| {
         let sort = SCAN_WITH_DAB.0.sort(COMMAND).expect("the grammar has commands");
         let longest = parser.longest(sort).unwrap_or_default();
@@ -163,7 +164,8 @@ pub fn with_actions(
         }
         let mut arena = Arena::new();
         let tree = parser.parse(sort, &words).unrank(&mut arena, &0u32.into());
-        let tree = tree.ok_or_else(|| "not a command: the words are in no order that the grammar has".to_owned())?;
+        let tree =
+            tree.ok_or_else(|| "not a command: the words are in no order that the grammar has".to_owned())?;
         let mut buffer: StringBuffer<'_> = ACTIONS_WITH_DAB.buffer();
         let span = buffer.evaluate(&arena, tree);
         then(&mut buffer.words(span).iter().copied());

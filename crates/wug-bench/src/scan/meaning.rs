@@ -47,7 +47,10 @@ mod tests {
         for (command, actions) in [
             ("jump", "I_JUMP"),
             ("jump left", "I_TURN_LEFT I_JUMP"),
-            ("jump around right", "I_TURN_RIGHT I_JUMP I_TURN_RIGHT I_JUMP I_TURN_RIGHT I_JUMP I_TURN_RIGHT I_JUMP"),
+            (
+                "jump around right",
+                "I_TURN_RIGHT I_JUMP I_TURN_RIGHT I_JUMP I_TURN_RIGHT I_JUMP I_TURN_RIGHT I_JUMP",
+            ),
             ("turn left twice", "I_TURN_LEFT I_TURN_LEFT"),
             ("jump thrice", "I_JUMP I_JUMP I_JUMP"),
             ("jump opposite left and walk thrice", "I_TURN_LEFT I_TURN_LEFT I_JUMP I_WALK I_WALK I_WALK"),
@@ -64,7 +67,9 @@ mod tests {
 
     #[test]
     fn what_is_no_command_has_no_actions() {
-        for text in ["", "turn", "jump jump", "jump and", "jump twice twice", "walk left right", "Jump", "spin"] {
+        for text in
+            ["", "turn", "jump jump", "jump and", "jump twice twice", "walk left right", "Jump", "spin"]
+        {
             assert!(actions_of(text).is_err(), "{text}");
         }
         assert!(actions_of(&"jump and ".repeat(100_000)).is_err());

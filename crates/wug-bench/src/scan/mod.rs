@@ -94,7 +94,8 @@ impl Benchmark for Scan {
     }
 
     fn is_released(&self, dataset: &str, part: &str) -> bool {
-        matches!(part, "train" | "test" | "all") && !matches!(Split::named(dataset), Some(Split::JumpNested(_)))
+        matches!(part, "train" | "test" | "all")
+            && !matches!(Split::named(dataset), Some(Split::JumpNested(_)))
     }
 
     fn native_files<'a>(&self, dataset: &'a Dataset, selection: &'a Selection<'a>) -> Vec<NativeFile<'a>> {

@@ -104,9 +104,11 @@ impl Split {
     /// Whether its rows depend on a random choice.
     pub fn origin(self) -> Origin {
         match self {
-            Self::Simple | Self::Share(_) | Self::JumpRepeated(..) | Self::JumpNested(1..) | Self::Fewshot(..) => {
-                Origin::Drawn
-            }
+            Self::Simple
+            | Self::Share(_)
+            | Self::JumpRepeated(..)
+            | Self::JumpNested(1..)
+            | Self::Fewshot(..) => Origin::Drawn,
             Self::Mcd(_) => Origin::Imported,
             _ => Origin::Rule,
         }
@@ -146,9 +148,11 @@ fn groups() -> Vec<Group> {
         ),
         group("length", "at most 22 actions against 24 to 48", vec![Split::Length]),
         group("addprim-jump", "`jump` alone against `jump` in compounds", vec![Split::AddprimJump]),
-        group("addprim-turn-left", "`turn left` alone against `turn left` in compounds", vec![
-            Split::AddprimTurnLeft,
-        ]),
+        group(
+            "addprim-turn-left",
+            "`turn left` alone against `turn left` in compounds",
+            vec![Split::AddprimTurnLeft],
+        ),
         group(
             "addprim-jump-num-{0,1,2,4,8,16,32}",
             "addprim-jump with n compounds moved to train; nested sets, one test part",
@@ -197,8 +201,8 @@ pub fn splits() -> Vec<Split> {
 
 /// The parts of a split without validation, from the rows that were chosen at random (in order).
 pub fn rule(split: Split, chosen: &[u32]) -> Vec<Part> {
-    let all = || 0..LANGUAGE.len();
-    let mut is_chosen = vec![false; LANGUAGE.len() as usize];
+    let all = || 0..LANGUAGE.size();
+    let mut is_chosen = vec![false; LANGUAGE.size() as usize];
     for &row in chosen {
         is_chosen[row as usize] = true;
     }
@@ -215,7 +219,7 @@ pub fn rule(split: Split, chosen: &[u32]) -> Vec<Part> {
         Split::All => vec![Part::new("all", all().collect())],
         Split::Simple => parts(chosen.to_vec(), all().filter(|&row| !is_chosen[row as usize]).collect()),
         Split::Share(share) => {
-            let train = &chosen[..(LANGUAGE.len() * share / 100) as usize];
+            let train = &chosen[..(LANGUAGE.size() * share / 100) as usize];
             rule(Split::Simple, train)
         }
         Split::Length => {
@@ -224,14 +228,18 @@ pub fn rule(split: Split, chosen: &[u32]) -> Vec<Part> {
         }
         Split::AddprimJump => addprim("jump", &[], JUMP_COPIES, &[]),
         Split::AddprimTurnLeft => addprim("turn left", &[], |others| others / 9, &[]),
-        Split::JumpRepeated(n, _) => addprim("jump", chosen, |others| share_copies(JUMP_COPIES(others), n), chosen),
+        Split::JumpRepeated(n, _) => {
+            addprim("jump", chosen, |others| share_copies(JUMP_COPIES(others), n), chosen)
+        }
         Split::JumpNested(0) => addprim("jump", &[], JUMP_COPIES, chosen),
         Split::JumpNested(n) => {
             // As many lines for jump commands as 33 commands make.
             let copies = |others| share_copies(33 * share_copies(JUMP_COPIES(others), 32), n);
             addprim("jump", &chosen[..(n as usize).min(chosen.len())], copies, chosen)
         }
-        Split::Template(Template::JumpAroundRight) => by_words(&["turn around right"], &["jump around right"]),
+        Split::Template(Template::JumpAroundRight) => {
+            by_words(&["turn around right"], &["jump around right"])
+        }
         Split::Template(Template::AroundRight) => {
             by_words(&["turn around right"], &verbs("around right").each_ref().map(String::as_str))
         }
@@ -280,7 +288,7 @@ fn share_copies(copies: usize, n: u32) -> usize {
 fn addprim(primitive: &str, added: &[u32], copies: impl Fn(usize) -> usize, excluded: &[u32]) -> Vec<Part> {
     let with = LANGUAGE.rows_with(&[primitive]);
     let alone = LANGUAGE.row(primitive).expect("the primitive is a command");
-    let (with, mut train): (Vec<u32>, Vec<u32>) = (0..LANGUAGE.len()).partition(|&row| with[row as usize]);
+    let (with, mut train): (Vec<u32>, Vec<u32>) = (0..LANGUAGE.size()).partition(|&row| with[row as usize]);
     let copies = copies(train.len());
     for row in added.iter().copied().chain([alone]) {
         train.extend(std::iter::repeat_n(row, copies));
@@ -291,7 +299,7 @@ fn addprim(primitive: &str, added: &[u32], copies: impl Fn(usize) -> usize, excl
 /// The rows that a drawn split may choose from.
 pub fn candidates(split: Split) -> Vec<u32> {
     match split {
-        Split::Simple | Split::Share(_) | Split::Mcd(_) => (0..LANGUAGE.len()).collect(),
+        Split::Simple | Split::Share(_) | Split::Mcd(_) => (0..LANGUAGE.size()).collect(),
         Split::JumpRepeated(..) | Split::JumpNested(_) => rule(Split::AddprimJump, &[]).swap_remove(1).rows,
         Split::Fewshot(..) => {
             let before = rule(Split::Filler(0), &[]).swap_remove(0).rows;
@@ -327,8 +335,8 @@ pub fn released_choice_size(split: Split) -> usize {
 /// Chooses at random.
 pub fn draw(split: Split, seed: u64) -> Vec<u32> {
     let split = match split {
-        Split::Share(_) => Split::Simple,                    // prefixes of one draw
-        Split::JumpNested(_) => Split::JumpRepeated(32, 1),  // subsets of one draw
+        Split::Share(_) => Split::Simple,                   // prefixes of one draw
+        Split::JumpNested(_) => Split::JumpRepeated(32, 1), // subsets of one draw
         split => split,
     };
     let mut stream = Streams::new(&format!("scan/{}", split.name()), "draw", seed).item(0);
@@ -430,7 +438,7 @@ pub fn is_special(split: Split, row: u32) -> bool {
         _ => "jump",
     };
     let is_primitive = LANGUAGE.row(primitive) == Some(row);
-    is_primitive || (collapses(split) && row < LANGUAGE.len() && has_word(row, "jump"))
+    is_primitive || (collapses(split) && row < LANGUAGE.size() && has_word(row, "jump"))
 }
 
 fn has_word(row: u32, word: &str) -> bool {

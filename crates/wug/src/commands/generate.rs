@@ -8,7 +8,8 @@ use rayon::prelude::*;
 
 use wug_bench::{Address, BENCHMARKS, Benchmark, Origin, Source, card};
 use wug_data::{
-    Dataset, FileEntry, FileWriter, Folder, Manifest, Part, PartSize, Result, Selection, write_jsonl, write_parquet,
+    Dataset, FileEntry, FileWriter, Folder, Manifest, Part, PartSize, Result, Selection, write_jsonl,
+    write_parquet,
 };
 
 use crate::args::{Format, Generate};
@@ -24,11 +25,16 @@ pub(crate) fn run(args: &Generate) -> Done {
     let about = addresses[0].benchmark.about();
 
     // A single dataset is made before the folder is touched: most mistakes show then.
-    let first = if whole.is_none() { Some(addresses[0].benchmark.make(&addresses[0].dataset, &source)?) } else { None };
+    let first = if whole.is_none() {
+        Some(addresses[0].benchmark.make(&addresses[0].dataset, &source)?)
+    } else {
+        None
+    };
     if let (Some(dataset), Some(part)) = (&first, &addresses[0].part) {
         dataset.select(part)?;
     }
-    let layout = Layout { folder: Folder::create(&args.out)?, whole: whole.is_some(), shared: Mutex::default() };
+    let layout =
+        Layout { folder: Folder::create(&args.out)?, whole: whole.is_some(), shared: Mutex::default() };
     let progress = progress(addresses.len() as u64, args.quiet);
     let written: Vec<(Vec<PartSize>, Vec<FileEntry>)> = addresses
         .par_iter()
@@ -51,7 +57,8 @@ pub(crate) fn run(args: &Generate) -> Done {
     let manifest = Manifest {
         schema: 1,
         wug: env!("CARGO_PKG_VERSION").to_owned(),
-        dataset: whole.map_or_else(|| addresses[0].full_dataset(), |benchmark| benchmark.about().name.to_owned()),
+        dataset: whole
+            .map_or_else(|| addresses[0].full_dataset(), |benchmark| benchmark.about().name.to_owned()),
         format: args.format.name().to_owned(),
         seed: args.data.recorded_seed(),
         parts: parts.into_iter().flatten().collect(),
@@ -80,9 +87,7 @@ fn datasets_of(benchmark: &'static dyn Benchmark, format: Format, imported: bool
     families
         .filter(|family| imported || family.origin != Origin::Imported)
         .flat_map(|family| family.names)
-        .filter(|name| {
-            format != Format::Native || benchmark.is_released(name, benchmark.default_part(name))
-        })
+        .filter(|name| format != Format::Native || benchmark.is_released(name, benchmark.default_part(name)))
         .map(|dataset| Address { benchmark, dataset, part: None })
         .collect()
 }
@@ -96,13 +101,21 @@ struct Layout {
     shared: Mutex<HashSet<String>>,
 }
 
-fn write(args: &Generate, address: &Address, dataset: &Dataset, layout: &Layout) -> Result<(Vec<PartSize>, Vec<FileEntry>)> {
+fn write(
+    args: &Generate,
+    address: &Address,
+    dataset: &Dataset,
+    layout: &Layout,
+) -> Result<(Vec<PartSize>, Vec<FileEntry>)> {
     let Layout { folder, whole, shared } = layout;
     let selections = selections(args, address, dataset)?;
     let prefix = if *whole { format!("{}#", address.dataset) } else { String::new() };
     let sizes = selections
         .iter()
-        .map(|selection| PartSize { part: format!("{prefix}{}", selection.name), rows: selection.positions.len() })
+        .map(|selection| PartSize {
+            part: format!("{prefix}{}", selection.name),
+            rows: selection.positions.len(),
+        })
         .collect();
     let inside = if *whole { format!("{}/", address.dataset) } else { String::new() };
 
@@ -112,7 +125,8 @@ fn write(args: &Generate, address: &Address, dataset: &Dataset, layout: &Layout)
             Format::Native => {
                 for file in address.benchmark.native_files(dataset, selection) {
                     let path = if *whole { &file.path } else { file.name() };
-                    let is_first = shared.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_owned());
+                    let is_first =
+                        shared.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_owned());
                     if is_first {
                         files.push(folder.file(path, |out| (file.write)(out))?);
                     }
@@ -131,7 +145,8 @@ fn write(args: &Generate, address: &Address, dataset: &Dataset, layout: &Layout)
         }
     }
     if args.format != Format::Native {
-        let made = format!("wug generate {address} --format {}{} --out DIR", args.format.name(), args.data.typed());
+        let made =
+            format!("wug generate {address} --format {}{} --out DIR", args.format.name(), args.data.typed());
         let text = card(address.benchmark, dataset, &selections, args.format.name(), &made);
         files.push(folder.file(&format!("{inside}README.md"), |out| out.write_all(text.as_bytes()))?);
     }
@@ -145,7 +160,8 @@ fn selections<'a>(args: &Generate, address: &Address, dataset: &'a Dataset) -> R
     }
     let released = |part: &&Part| address.benchmark.is_released(&address.dataset, &part.name);
     let is_released = dataset.parts.iter().any(|part| released(&part));
-    let parts = dataset.parts.iter().filter(|part| args.format != Format::Native || !is_released || released(part));
+    let parts =
+        dataset.parts.iter().filter(|part| args.format != Format::Native || !is_released || released(part));
     Ok(parts.map(|part| Selection::whole(part).limited(args.limit)).collect())
 }
 

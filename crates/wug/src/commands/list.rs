@@ -32,11 +32,19 @@ fn datasets() -> Done {
         writeln!(out, "{BOLD}{}{BOLD:#}", about.title)?;
         let rows = benchmark.families().into_iter().map(|family| {
             let name = format!("{}/{}", about.name, family.pattern);
-            vec![name, family.names.len().to_string(), origin(family.origin).to_owned(), family.about.to_owned()]
+            vec![
+                name,
+                family.names.len().to_string(),
+                origin(family.origin).to_owned(),
+                family.about.to_owned(),
+            ]
         });
         write!(out, "{}", table(&["dataset", "number", "rows", "asks"], &[1], rows.collect()))?;
     }
-    writeln!(out, "\n{DIM}rows: `rule` follow from the grammar, `drawn` depend on --seed, `import` need --data DIR")?;
+    writeln!(
+        out,
+        "\n{DIM}rows: `rule` follow from the grammar, `drawn` depend on --seed, `import` need --data DIR"
+    )?;
     writeln!(out, "{{1..5}} stands for each of the names; --json lists every one{DIM:#}")?;
     out.flush()?;
     Ok(())

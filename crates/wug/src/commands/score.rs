@@ -66,7 +66,11 @@ pub(crate) fn run(args: &Score) -> Done {
     write!(out, "{}", table(&["part", "n", "correct", "accuracy", "95% interval"], &[1, 2, 3], rows))?;
     for part in &parts {
         if part.tally.undecided > 0 {
-            writeln!(out, "{} of {} were not decided within the bound on work", part.tally.undecided, part.part)?;
+            writeln!(
+                out,
+                "{} of {} were not decided within the bound on work",
+                part.tally.undecided, part.part
+            )?;
         }
         if let Some(groups) = &part.by {
             writeln!(out, "\n{BOLD}{} by {}{BOLD:#}", part.part, groups.fact)?;
@@ -76,7 +80,11 @@ pub(crate) fn run(args: &Score) -> Done {
                 row.push(bar(group.tally.accuracy().unwrap_or_default(), 20));
                 row
             });
-            write!(out, "{}", table(&[groups.fact, "n", "correct", "accuracy", ""], &[1, 2, 3], rows.collect()))?;
+            write!(
+                out,
+                "{}",
+                table(&[groups.fact, "n", "correct", "accuracy", ""], &[1, 2, 3], rows.collect())
+            )?;
         }
     }
     let mut left = args.errors;
@@ -105,17 +113,24 @@ fn parts(address: &Address, dataset: &Dataset, predictions: &Predictions) -> Vec
     if let Some(part) = &address.part {
         return vec![part.clone()];
     }
-    let named: Vec<String> =
-        predictions.parts().iter().filter(|part| dataset.part(part).is_some()).map(ToString::to_string).collect();
+    let named: Vec<String> = predictions
+        .parts()
+        .iter()
+        .filter(|part| dataset.part(part).is_some())
+        .map(ToString::to_string)
+        .collect();
     let default = address.benchmark.default_part(&address.dataset);
     match named.as_slice() {
-        [] => vec![dataset.part(default).map_or_else(|| dataset.parts[0].name.clone(), |part| part.name.clone())],
+        [] => vec![
+            dataset.part(default).map_or_else(|| dataset.parts[0].name.clone(), |part| part.name.clone()),
+        ],
         _ => named,
     }
 }
 
 fn describe(benchmark: &dyn Benchmark, metric: &str) -> String {
-    let about = benchmark.metrics().iter().find(|known| known.name == metric).map_or("", |metric| metric.about);
+    let about =
+        benchmark.metrics().iter().find(|known| known.name == metric).map_or("", |metric| metric.about);
     format!("{metric}: {about}")
 }
 
@@ -169,4 +184,3 @@ fn show_errors(
     }
     Ok(listed)
 }
-

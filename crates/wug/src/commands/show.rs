@@ -42,8 +42,11 @@ pub(crate) fn run(args: &Show) -> Done {
             facts: table.facts.columns().iter().map(|fact| (fact.name(), fact.value(row))).collect(),
         })
         .collect();
-    let parts: Vec<PartSize> =
-        dataset.parts.iter().map(|part| PartSize { part: part.name.clone(), rows: part.rows.len() }).collect();
+    let parts: Vec<PartSize> = dataset
+        .parts
+        .iter()
+        .map(|part| PartSize { part: part.name.clone(), rows: part.rows.len() })
+        .collect();
     if args.json {
         return json(&Shown { schema: 1, dataset: &dataset.name, part, parts, examples });
     }
@@ -51,13 +54,15 @@ pub(crate) fn run(args: &Show) -> Done {
     let mut out = out();
     let about = address.benchmark.about();
     writeln!(out, "{BOLD}{}{BOLD:#}  {}", dataset.name, about.title)?;
-    let sizes: Vec<String> = parts.iter().map(|part| format!("{} {}", part.part, thousands(part.rows))).collect();
+    let sizes: Vec<String> =
+        parts.iter().map(|part| format!("{} {}", part.part, thousands(part.rows))).collect();
     writeln!(out, "{DIM}{}{DIM:#}", sizes.join(" · "))?;
     for example in &examples {
         writeln!(out, "\n{DIM}{}{DIM:#}", example.id)?;
         writeln!(out, "  {}", example.input)?;
         writeln!(out, "  {GREEN}{}{GREEN:#}", example.target)?;
-        let facts: Vec<String> = example.facts.iter().map(|(name, value)| format!("{name} {value}")).collect();
+        let facts: Vec<String> =
+            example.facts.iter().map(|(name, value)| format!("{name} {value}")).collect();
         writeln!(out, "  {DIM}{}{DIM:#}", facts.join(" · "))?;
     }
     out.flush()?;
