@@ -2,7 +2,7 @@ use std::fmt;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use crate::{Error, Facts, Result, Vocab};
+use crate::{Error, Facts, Pictures, Result, Vocab};
 
 /// Sequences of tokens in one flat buffer.
 #[derive(Debug, Clone)]
@@ -173,7 +173,7 @@ impl Part {
 }
 
 /// A table of examples and the parts it is split into.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Dataset {
     /// `scan/length`.
     pub name: String,
@@ -181,6 +181,8 @@ pub struct Dataset {
     pub table: Arc<Table>,
     /// Which of them are train, test, ...
     pub parts: Vec<Part>,
+    /// What the examples look like, where they are pictures.
+    pub pictures: Option<Arc<dyn Pictures>>,
 }
 
 /// What `#PART` picks: a part, or those of its examples that belong to a subset.

@@ -61,7 +61,7 @@ impl Benchmark for Nacs {
         let split = scan::split("nacs", dataset)?;
         let parts = scan::parts("nacs", split, source)?;
         let table = if split.has_dab() { &REVERSED_WITH_DAB } else { &REVERSED };
-        Ok(Dataset { name: format!("nacs/{dataset}"), table: Arc::clone(table), parts })
+        Ok(Dataset { name: format!("nacs/{dataset}"), table: Arc::clone(table), parts, pictures: None })
     }
 
     fn default_part(&self, dataset: &str) -> &'static str {

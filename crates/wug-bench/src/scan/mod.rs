@@ -75,7 +75,12 @@ impl Benchmark for Scan {
     fn make(&self, dataset: &str, source: &Source) -> Result<Dataset> {
         let split = split("scan", dataset)?;
         let parts = parts("scan", split, source)?;
-        Ok(Dataset { name: format!("scan/{dataset}"), table: split.language().table.clone(), parts })
+        Ok(Dataset {
+            name: format!("scan/{dataset}"),
+            table: split.language().table.clone(),
+            parts,
+            pictures: None,
+        })
     }
 
     fn default_part(&self, dataset: &str) -> &'static str {
@@ -157,5 +162,5 @@ pub(crate) fn as_given(name: String, raw: RawPart) -> Dataset {
         table.targets.push_words(row.target.split_whitespace());
     }
     let rows = (0..raw.rows.len() as u32).collect();
-    Dataset { name, table: Arc::new(table), parts: vec![Part::new("test", rows)] }
+    Dataset { name, table: Arc::new(table), parts: vec![Part::new("test", rows)], pictures: None }
 }
