@@ -18,6 +18,7 @@
 //! shows its constant, and before the colon the shape where it is no circle.
 
 pub mod derivations;
+pub mod drawing;
 mod files;
 pub mod grammar;
 pub mod groups;
@@ -31,9 +32,10 @@ mod tests;
 use std::path::Path;
 use std::sync::Arc;
 
-use wug_data::{Dataset, Error, Part, Result, Selection, read_jsonl};
+use wug_data::{Dataset, Error, Part, Result, Selection, Table, read_jsonl};
 
 use crate::{About, Benchmark, EXACT, Exact, Family, Judge, Metric, NativeFile, Source};
+use drawing::Figures;
 use sample::Sampler;
 use splits::{Design, Rows};
 
@@ -75,7 +77,7 @@ impl Benchmark for Mns {
                 ));
             }
         };
-        Ok(Dataset { name: format!("mns/{dataset}"), table: Arc::new(table), parts, pictures: None })
+        Ok(dataset_of(dataset, table, parts))
     }
 
     fn default_part(&self, _dataset: &str) -> &'static str {
@@ -104,12 +106,17 @@ impl Benchmark for Mns {
     fn read_gold(&self, dataset: &str, file: &Path) -> Result<Dataset> {
         let sampler = Sampler::new(design(dataset)?.parameters)?;
         let rows = Rows { rows: files::read_rows(&read_jsonl(file)?, &sampler, false)? };
-        let table = Arc::new(rows.table());
         let parts = vec![Part::new("test", (0..rows.rows.len() as u32).collect())];
-        Ok(Dataset { name: format!("mns/{dataset}"), table, parts, pictures: None })
+        Ok(dataset_of(dataset, rows.table(), parts))
     }
 }
 
 fn design(dataset: &str) -> Result<Design> {
     Design::named(dataset).ok_or_else(|| Error::usage(format!("mns has no dataset `{dataset}`")))
+}
+
+fn dataset_of(name: &str, table: Table, parts: Vec<Part>) -> Dataset {
+    let table = Arc::new(table);
+    let pictures = Some(Figures::new(&table, &parts));
+    Dataset { name: format!("mns/{name}"), table, parts, pictures }
 }
