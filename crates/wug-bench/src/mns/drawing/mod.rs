@@ -2,6 +2,7 @@
 
 mod layouts;
 mod raster;
+mod read;
 mod reduce;
 mod svg;
 #[cfg(test)]
@@ -19,6 +20,7 @@ use layouts::{CENTRE, Figure};
 use raster::Canvas;
 use text::Label;
 
+pub use read::Reader;
 pub use reduce::PANEL;
 pub use svg::svg;
 
@@ -51,14 +53,23 @@ fn labels<'a>(panel: &'a Panel, figure: &'a Figure) -> impl Iterator<Item = (Lab
     numbers.chain(panel.centre.map(|constant| (Label::Number(constant), CENTRE)))
 }
 
-/// One panel, 160 pixels wide and high, rows from the top.
+/// One panel, 160 pixels wide and high, rows from the top. `beside` says by how much each label stands beside its
+/// place, in pixels of the 300 that a panel is drawn with.
 ///
 /// Only what a number can have changed is reduced anew: the rest is the empty panel's.
-pub fn draw_panel(panel: &Panel, layout: Layout, shape: Shape) -> Vec<u8> {
+fn draw_panel(
+    panel: &Panel,
+    layout: Layout,
+    shape: Shape,
+    mut beside: impl FnMut() -> (i32, i32),
+) -> Vec<u8> {
     let Template { figure, canvas, reduced } = &TEMPLATES[&(layout, shape)];
     let (mut canvas, mut reduced) = (canvas.clone(), reduced.clone());
     let boxes: Vec<[usize; 4]> = labels(panel, figure)
-        .map(|(label, (x, y))| label.draw(&mut canvas, x + OFFSET.0, y + OFFSET.1, figure.scale))
+        .map(|(label, (x, y))| {
+            let (dx, dy) = beside();
+            label.draw(&mut canvas, x + OFFSET.0 + dx, y + OFFSET.1 + dy, figure.scale)
+        })
         .collect();
     for touched in boxes {
         reduce::reduce_into(&canvas, touched, &mut reduced);
@@ -68,8 +79,17 @@ pub fn draw_panel(panel: &Panel, layout: Layout, shape: Shape) -> Vec<u8> {
 
 /// The panels of a problem, side by side.
 pub fn draw(problem: &Problem) -> Picture {
-    let panels: Vec<Vec<u8>> =
-        problem.panels.iter().map(|panel| draw_panel(panel, problem.layout, problem.shape)).collect();
+    draw_beside(problem, || (0, 0))
+}
+
+/// The panels of a problem, side by side, with each number beside its place by what `beside` says, in pixels of the 300
+/// that a panel is drawn with.
+pub fn draw_beside(problem: &Problem, mut beside: impl FnMut() -> (i32, i32)) -> Picture {
+    let panels: Vec<Vec<u8>> = problem
+        .panels
+        .iter()
+        .map(|panel| draw_panel(panel, problem.layout, problem.shape, &mut beside))
+        .collect();
     let mut pixels = Vec::with_capacity(panels.len() * PANEL * PANEL);
     for y in 0..PANEL {
         for panel in &panels {
@@ -77,6 +97,20 @@ pub fn draw(problem: &Problem) -> Picture {
         }
     }
     Picture { width: (panels.len() * PANEL) as u32, height: PANEL as u32, pixels }
+}
+
+/// A picture with every panel shifted to the right and down; white comes in from the edges.
+pub fn shift(picture: &Picture, dx: i32, dy: i32) -> Picture {
+    let mut shifted = Picture { pixels: vec![255; picture.pixels.len()], ..picture.clone() };
+    let (width, size) = (picture.width as usize, PANEL as i32);
+    for (i, &grey) in picture.pixels.iter().enumerate() {
+        let (x, y) = (i % width, (i / width) as i32);
+        let (inner, y) = ((x % PANEL) as i32 + dx, y + dy);
+        if (0..size).contains(&inner) && (0..picture.height as i32).contains(&y) {
+            shifted.pixels[y as usize * width + x / PANEL * PANEL + inner as usize] = grey;
+        }
+    }
+    shifted
 }
 
 /// Draws the problems of a dataset when they are looked at.

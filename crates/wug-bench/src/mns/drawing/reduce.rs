@@ -1,6 +1,7 @@
 //! From 300 to 160 pixels: the mean under a triangle as wide as the reduction asks for, along rows and then along
 //! columns, each rounded to whole greys. The weights are whole numbers of 2^-22, as Pillow has them.
 
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use super::layouts::SIZE;
@@ -47,14 +48,19 @@ pub(crate) fn reduce(canvas: &Canvas) -> Vec<u8> {
     reduced
 }
 
-/// Renews the reduced pixels that a rectangle (left, top, right, bottom) of the canvas takes part in.
-pub(crate) fn reduce_into(canvas: &Canvas, [left, top, right, bottom]: [usize; 4], reduced: &mut [u8]) {
-    let touched = |low: usize, high: usize| {
+/// The columns and rows of reduced pixels that a rectangle (left, top, right, bottom) of the canvas takes part in.
+pub(crate) fn touched([left, top, right, bottom]: [usize; 4]) -> (Range<usize>, Range<usize>) {
+    let along = |low: usize, high: usize| {
         let first = WINDOWS.partition_point(|window| window.first + window.weights.len() <= low);
         let end = WINDOWS.partition_point(|window| window.first <= high);
         first..end
     };
-    let (columns, rows) = (touched(left, right), touched(top, bottom));
+    (along(left, right), along(top, bottom))
+}
+
+/// Renews the reduced pixels that a rectangle (left, top, right, bottom) of the canvas takes part in.
+pub(crate) fn reduce_into(canvas: &Canvas, rectangle: [usize; 4], reduced: &mut [u8]) {
+    let (columns, rows) = touched(rectangle);
     if columns.is_empty() || rows.is_empty() {
         return;
     }

@@ -5,6 +5,9 @@ use std::path::Path;
 use wug_official::Official;
 
 use super::*;
+use crate::mns::sample::Sampler;
+use crate::mns::splits::Design;
+use wug_data::Streams;
 
 /// A grey or black-and-white PNG file as bytes.
 fn read_png(path: &Path) -> (usize, Vec<u8>) {
@@ -73,4 +76,64 @@ fn labels_are_the_released_ones() {
         }
     }
     assert_eq!(wrong, [], "labels that differ");
+}
+
+/// Problems of every condition of a dataset.
+fn problems(design: &str, per_condition: usize) -> Vec<Problem> {
+    let design = Design::named(design).unwrap();
+    let sampler = Sampler::new(design.parameters.clone()).unwrap();
+    let streams = Streams::new("test", "reading", 0);
+    let items = 0..(design.conditions.len() * per_condition) as u64;
+    items.map(|i| design.draw(&sampler, &streams, i).problem).collect()
+}
+
+#[test]
+fn what_is_drawn_is_read_back() {
+    let reader = Reader::new(99);
+    for problem in problems("shapes", 3) {
+        assert_eq!(reader.read(&draw(&problem)).as_ref(), Ok(&problem));
+    }
+}
+
+#[test]
+fn shifts_are_read_over() {
+    let reader = Reader::new(99);
+    let mut stream = Streams::new("test", "shifts", 0).item(0);
+    for problem in problems("shapes", 1).into_iter().step_by(3) {
+        let mut step = |most: i32| stream.below(2 * most as u64 + 1) as i32 - most;
+        let jittered = draw_beside(&problem, || (step(3), step(3)));
+        assert_eq!(reader.read(&jittered).as_ref(), Ok(&problem), "numbers beside their places");
+        // More to the right would cut a digit off that stands at the edge.
+        let shifted = shift(&draw(&problem), step(4).min(2), step(4));
+        assert_eq!(reader.read(&shifted).as_ref(), Ok(&problem), "panels shifted");
+    }
+}
+
+#[test]
+fn noise_is_read_over() {
+    let reader = Reader::new(99);
+    let mut stream = Streams::new("test", "noise", 0).item(0);
+    let problems = problems("shapes", 2);
+    let mut right = 0;
+    for problem in &problems {
+        let mut picture = draw(problem);
+        for grey in &mut picture.pixels {
+            if stream.coin(0.05) {
+                *grey = 255 - *grey;
+            }
+        }
+        right += usize::from(reader.read(&picture).as_ref() == Ok(problem));
+    }
+    assert!(right * 100 >= problems.len() * 98, "{right} of {}", problems.len());
+}
+
+#[test]
+fn pictures_of_another_size_are_refused() {
+    let reader = Reader::new(99);
+    let of = |width, height| Picture { width, height, pixels: vec![255; (width * height) as usize] };
+    for (width, height) in [(480, 80), (80, 480), (160, 160), (481, 160), (0, 160)] {
+        let message = reader.read(&of(width, height)).unwrap_err();
+        assert_eq!(message, format!("{width} x {height} pixels: not two or more panels of 160 x 160"));
+    }
+    assert!(reader.read(&of(480, 160)).is_ok(), "an empty picture is read as something, never a panic");
 }

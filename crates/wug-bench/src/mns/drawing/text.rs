@@ -1,6 +1,7 @@
 //! Numbers as strokes. The coordinates are those of the digits and the question mark in the font Simplex Roman of
 //! A. V. Hershey (U.S. National Bureau of Standards, 1967): 20 units wide, 21 high, y downwards from -12 to 9.
 
+use super::layouts::SIZE;
 use super::raster::{Canvas, Point};
 
 type Stroke = &'static [(i8, i8)];
@@ -226,22 +227,23 @@ impl Label {
         lines
     }
 
-    /// Draws the label; gives the rectangle (left, top, right, bottom) that may have changed.
+    /// Draws the label; gives its [`extent`](Self::extent).
     pub(crate) fn draw(self, canvas: &mut Canvas, x: i32, y: i32, scale: i64) -> [usize; 4] {
-        let lines = self.lines(x, y, scale);
-        for line in &lines {
-            canvas.polyline(line, false);
+        for line in self.lines(x, y, scale) {
+            canvas.polyline(&line, false);
         }
-        let points = || lines.iter().flatten();
-        let most = canvas.size as i64 - 1;
-        // Two pixels more, for the thickness of the strokes.
-        let low = |at: Option<i64>| ((at.unwrap_or_default() >> 16) - 2).clamp(0, most) as usize;
-        let high = |at: Option<i64>| ((at.unwrap_or_default() >> 16) + 3).clamp(0, most) as usize;
-        [
-            low(points().map(|point| point.x).min()),
-            low(points().map(|point| point.y).min()),
-            high(points().map(|point| point.x).max()),
-            high(points().map(|point| point.y).max()),
-        ]
+        self.extent(x, y, scale)
+    }
+
+    /// The rectangle (left, top, right, bottom) of a panel that the label may change.
+    pub(crate) fn extent(self, x: i32, y: i32, scale: i64) -> [usize; 4] {
+        let half_widths: i64 = self.characters().iter().map(|(_, half)| half).sum();
+        let most = SIZE as i64 - 1;
+        // Strokes stay within the box of the characters; three pixels more are for their thickness.
+        let clamp = |at: i64| at.clamp(0, most) as usize;
+        let (x, y) = (i64::from(x), i64::from(y));
+        let width = (2 * half_widths * scale) >> 16;
+        let height = (21 * scale) >> 16;
+        [clamp(x - 3), clamp(y - height - 3), clamp(x + width + 3), clamp(y + 3)]
     }
 }
