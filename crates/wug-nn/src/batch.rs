@@ -1,0 +1,128 @@
+use crate::Steps;
+use crate::kernels::{Isa, dropout};
+use crate::{Real, config::Config};
+
+/// One example of a batch.
+#[derive(Debug, Clone)]
+pub struct Lesson<'a> {
+    /// Words of the source, at least one.
+    pub source: &'a [u32],
+    /// Words of the target; the last one is 0, the end.
+    pub target: &'a [u32],
+    /// Whether the decoder is fed the target, or else its own words.
+    pub forced: bool,
+}
+
+/// A few examples in the order of the kernels: the sources from long to short, and so, apart from them, the targets.
+#[derive(Debug)]
+pub(crate) struct Batch {
+    pub(crate) sources: Steps,
+    pub(crate) source_words: Vec<u32>,
+    pub(crate) targets: Steps,
+    pub(crate) target_words: Vec<u32>,
+    /// For each row of the decoder, whether it is fed the target.
+    pub(crate) forced: Vec<bool>,
+    /// For each row of the decoder, that of the encoder.
+    pub(crate) partner: Vec<usize>,
+    /// For each row of the decoder, the rows of its source.
+    pub(crate) source_rows: Vec<Vec<usize>>,
+    /// For each row of the encoder, and of the decoder, which example of the whole batch it is.
+    source_index: Vec<usize>,
+    pub(crate) target_index: Vec<usize>,
+}
+
+/// Indices from long to short; equals stay in order.
+fn by_length(lengths: &[usize]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..lengths.len()).collect();
+    order.sort_by_key(|&i| std::cmp::Reverse(lengths[i]));
+    order
+}
+
+/// The words of sequences that are ordered from long to short.
+fn words<'a>(steps: &Steps, sequences: impl Fn(usize) -> &'a [u32]) -> Vec<u32> {
+    let step = |t: usize| (0..steps.rows(t)).map(move |row| (t, row));
+    (0..steps.len()).flat_map(step).map(|(t, row)| sequences(row)[t]).collect()
+}
+
+impl Batch {
+    /// Examples `first..` of a batch.
+    pub(crate) fn new(lessons: &[Lesson<'_>], first: usize) -> Self {
+        let target_lengths: Vec<usize> = lessons.iter().map(|lesson| lesson.target.len()).collect();
+        let mut batch = Self::sources(lessons.iter().map(|lesson| lesson.source), &target_lengths, first);
+        batch.target_words = words(&batch.targets, |row| lessons[batch.target_index[row] - first].target);
+        batch.forced = batch.target_index.iter().map(|&i| lessons[i - first].forced).collect();
+        batch
+    }
+
+    /// Sources to be decoded for so many steps.
+    pub(crate) fn questions(sources: &[&[u32]], steps: usize) -> Self {
+        Self::sources(sources.iter().copied(), &vec![steps; sources.len()], 0)
+    }
+
+    fn sources<'a>(sources: impl Iterator<Item = &'a [u32]>, target_lengths: &[usize], first: usize) -> Self {
+        let sequences: Vec<&[u32]> = sources.collect();
+        assert!(sequences.iter().all(|source| !source.is_empty()), "a source has at least one word");
+        let lengths: Vec<usize> = sequences.iter().map(|source| source.len()).collect();
+        let (source_order, target_order) = (by_length(&lengths), by_length(target_lengths));
+        let ordered = |order: &[usize], lengths: &[usize]| {
+            Steps::new(&order.iter().map(|&i| lengths[i]).collect::<Vec<_>>())
+        };
+        let sources = ordered(&source_order, &lengths);
+        let mut place = vec![0; lengths.len()];
+        source_order.iter().enumerate().for_each(|(row, &i)| place[i] = row);
+        let partner: Vec<usize> = target_order.iter().map(|&i| place[i]).collect();
+        let rows_of = |i: &usize| (0..lengths[*i]).map(|t| sources.start(t) + place[*i]).collect();
+        Self {
+            source_words: words(&sources, |row| sequences[source_order[row]]),
+            targets: ordered(&target_order, target_lengths),
+            target_words: Vec::new(),
+            forced: vec![false; lengths.len()],
+            source_rows: target_order.iter().map(rows_of).collect(),
+            sources,
+            partner,
+            source_index: source_order.iter().map(|i| i + first).collect(),
+            target_index: target_order.iter().map(|i| i + first).collect(),
+        }
+    }
+
+    /// The factors of dropout at a place of the model, for every row; none where nothing is dropped. They depend on the
+    /// key, the place, the example and the step, and not on how the batch is divided.
+    pub(crate) fn dropout<T: Real>(
+        &self,
+        isa: Isa,
+        config: &Config,
+        key: Option<u64>,
+        place: Place,
+        width: usize,
+    ) -> Vec<T> {
+        let (Some(key), true) = (key, config.dropout > 0.0) else { return Vec::new() };
+        let (steps, index, number) = match place {
+            Place::Source(number) => (&self.sources, &self.source_index, number),
+            Place::Target(number) => (&self.targets, &self.target_index, number + 1024),
+        };
+        let mut factors = vec![T::ZERO; steps.total() * width];
+        let mut rows = factors.chunks_exact_mut(width);
+        for t in 0..steps.len() {
+            for (&i, row) in index[..steps.rows(t)].iter().zip(&mut rows) {
+                let key = mix(mix(mix(key ^ number as u64) ^ i as u64) ^ t as u64);
+                dropout(isa, key, config.dropout, row);
+            }
+        }
+        factors
+    }
+}
+
+/// A place where something is dropped: over the source or the target, numbered.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Place {
+    Source(usize),
+    Target(usize),
+}
+
+/// Spreads the bits (the finaliser of SplitMix64).
+fn mix(x: u64) -> u64 {
+    let x = x.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    let x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    x ^ (x >> 31)
+}

@@ -1,0 +1,85 @@
+use super::isa::Vectors;
+
+/// Columns that a product computes side by side: one vector of AVX-512, two of AVX2.
+pub(crate) const LANES: usize = 16;
+
+/// The innermost step of a product. Left to itself the compiler makes vectors across rows here, which is many times
+/// slower, so for `f32` the vectors are spelt out.
+pub trait Lanes: Sized {
+    /// `sums += left * right`, element by element.
+    #[doc(hidden)]
+    fn multiply_add<V: Vectors>(sums: &mut [Self; LANES], left: Self, right: &[Self; LANES]);
+}
+
+impl Lanes for f64 {
+    #[inline(always)]
+    fn multiply_add<V: Vectors>(sums: &mut [Self; LANES], left: Self, right: &[Self; LANES]) {
+        for (sum, &right) in sums.iter_mut().zip(right) {
+            *sum = if V::FUSED { left.mul_add(right, *sum) } else { left * right + *sum };
+        }
+    }
+}
+
+impl Lanes for f32 {
+    #[inline(always)]
+    fn multiply_add<V: Vectors>(sums: &mut [Self; LANES], left: Self, right: &[Self; LANES]) {
+        V::multiply_add(sums, left, right);
+    }
+}
+
+/// The portable step. On x86-64 the four-lane vectors of the base architecture: the same bits as element by element.
+#[cfg(not(target_arch = "x86_64"))]
+#[inline(always)]
+pub(super) fn portable(sums: &mut [f32; LANES], left: f32, right: &[f32; LANES]) {
+    for (sum, &right) in sums.iter_mut().zip(right) {
+        *sum += left * right;
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+pub(super) use x86::portable;
+
+#[cfg(target_arch = "x86_64")]
+pub(super) mod x86 {
+    #![allow(unsafe_code)]
+
+    use std::arch::x86_64::{
+        _mm_add_ps, _mm_loadu_ps, _mm_mul_ps, _mm_set1_ps, _mm_storeu_ps, _mm256_fmadd_ps, _mm256_loadu_ps,
+        _mm256_set1_ps, _mm256_storeu_ps, _mm512_fmadd_ps, _mm512_loadu_ps, _mm512_set1_ps, _mm512_storeu_ps,
+    };
+
+    use super::LANES;
+
+    #[inline(always)]
+    pub(in super::super) fn portable(sums: &mut [f32; LANES], left: f32, right: &[f32; LANES]) {
+        for (sums, right) in sums.chunks_exact_mut(4).zip(right.chunks_exact(4)) {
+            // SAFETY: every x86-64 has these instructions; both chunks are four numbers long.
+            unsafe {
+                let product = _mm_mul_ps(_mm_set1_ps(left), _mm_loadu_ps(right.as_ptr()));
+                _mm_storeu_ps(sums.as_mut_ptr(), _mm_add_ps(_mm_loadu_ps(sums.as_ptr()), product));
+            }
+        }
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2,fma")]
+    pub(in super::super) fn avx2(sums: &mut [f32; LANES], left: f32, right: &[f32; LANES]) {
+        for (sums, right) in sums.chunks_exact_mut(8).zip(right.chunks_exact(8)) {
+            // SAFETY: both chunks are eight numbers long.
+            unsafe {
+                let (old, right) = (_mm256_loadu_ps(sums.as_ptr()), _mm256_loadu_ps(right.as_ptr()));
+                _mm256_storeu_ps(sums.as_mut_ptr(), _mm256_fmadd_ps(_mm256_set1_ps(left), right, old));
+            }
+        }
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    pub(in super::super) fn avx512(sums: &mut [f32; LANES], left: f32, right: &[f32; LANES]) {
+        // SAFETY: both arrays are sixteen numbers long.
+        unsafe {
+            let (old, right) = (_mm512_loadu_ps(sums.as_ptr()), _mm512_loadu_ps(right.as_ptr()));
+            _mm512_storeu_ps(sums.as_mut_ptr(), _mm512_fmadd_ps(_mm512_set1_ps(left), right, old));
+        }
+    }
+}

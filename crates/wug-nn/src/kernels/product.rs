@@ -1,0 +1,294 @@
+use super::isa::{Isa, Kernel, Vectors};
+use super::lanes::LANES;
+use crate::Real;
+
+/// Columns of a panel.
+const COLUMNS: usize = LANES;
+/// Rows of a tile: 6 x 16 sums fill 12 of the 16 registers of AVX2.
+const ROWS: usize = 6;
+/// Depth of a block: a panel of 256 x 16 `f32` is half of a first-level cache.
+const DEPTH: usize = 256;
+/// Rows of a block: 96 x 256 `f32` stay in the second-level cache.
+const HEIGHT: usize = 96;
+
+/// A matrix in someone else's buffer: element (i, j) is at `i * row_stride + j * column_stride`.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct View<'a, T> {
+    data: &'a [T],
+    rows: usize,
+    columns: usize,
+    row_stride: usize,
+    column_stride: usize,
+}
+
+impl<'a, T: Real> View<'a, T> {
+    /// Rows one after the other.
+    pub(crate) fn new(data: &'a [T], rows: usize, columns: usize) -> Self {
+        Self::strided(data, rows, columns, columns)
+    }
+
+    /// Rows that begin `stride` apart.
+    pub(crate) fn strided(data: &'a [T], rows: usize, columns: usize, stride: usize) -> Self {
+        assert!(rows == 0 || columns == 0 || data.len() >= (rows - 1) * stride + columns);
+        Self { data, rows, columns, row_stride: stride, column_stride: 1 }
+    }
+
+    /// The same matrix with rows and columns exchanged.
+    pub(crate) fn transposed(self) -> Self {
+        Self {
+            rows: self.columns,
+            columns: self.rows,
+            row_stride: self.column_stride,
+            column_stride: self.row_stride,
+            ..self
+        }
+    }
+
+    #[inline(always)]
+    fn at(&self, i: usize, j: usize) -> T {
+        self.data[i * self.row_stride + j * self.column_stride]
+    }
+}
+
+/// A right factor in the order in which [`product`] reads it: panels of 16 columns, filled up with zeros.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Packed<T> {
+    rows: usize,
+    columns: usize,
+    data: Vec<T>,
+}
+
+impl<T: Real> Packed<T> {
+    /// Takes the place of what was packed before.
+    pub(crate) fn pack(&mut self, matrix: View<'_, T>) {
+        (self.rows, self.columns) = (matrix.rows, matrix.columns);
+        self.data.resize(matrix.rows * matrix.columns.next_multiple_of(COLUMNS), T::ZERO);
+        for (panel, first) in
+            self.data.chunks_exact_mut(matrix.rows.max(1) * COLUMNS).zip((0..).step_by(COLUMNS))
+        {
+            let width = COLUMNS.min(matrix.columns - first);
+            if matrix.column_stride == 1 {
+                for (i, row) in panel.chunks_exact_mut(COLUMNS).enumerate() {
+                    let start = i * matrix.row_stride + first;
+                    row[..width].copy_from_slice(&matrix.data[start..start + width]);
+                    row[width..].fill(T::ZERO);
+                }
+            } else {
+                for j in 0..COLUMNS {
+                    for i in 0..matrix.rows {
+                        panel[i * COLUMNS + j] = if j < width { matrix.at(i, first + j) } else { T::ZERO };
+                    }
+                }
+            }
+        }
+    }
+
+    /// A packed matrix.
+    pub(crate) fn new(matrix: View<'_, T>) -> Self {
+        let mut packed = Self::default();
+        packed.pack(matrix);
+        packed
+    }
+}
+
+/// Whether a product takes the place of what was there or is added to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Into {
+    Replace,
+    Add,
+}
+
+/// `out = left * right`, or `out += left * right`. The rows of `out` begin `stride` apart.
+///
+/// Every element is summed from the first to the last, whatever the shape of the rest, so a row of the result does not
+/// depend on which rows are computed with it.
+pub(crate) fn product<T: Real>(
+    isa: Isa,
+    left: View<'_, T>,
+    right: &Packed<T>,
+    out: &mut [T],
+    stride: usize,
+    into: Into,
+    scratch: &mut Vec<T>,
+) {
+    assert_eq!(left.columns, right.rows, "the factors do not fit");
+    if left.rows == 0 || right.columns == 0 {
+        return;
+    }
+    assert!(stride >= right.columns && out.len() >= (left.rows - 1) * stride + right.columns);
+    if left.columns == 0 {
+        if into == Into::Replace {
+            out.chunks_mut(stride).take(left.rows).for_each(|row| row[..right.columns].fill(T::ZERO));
+        }
+        return;
+    }
+    isa.run(Product { left, right, out, stride, into, scratch });
+}
+
+struct Product<'a, T> {
+    left: View<'a, T>,
+    right: &'a Packed<T>,
+    out: &'a mut [T],
+    stride: usize,
+    into: Into,
+    scratch: &'a mut Vec<T>,
+}
+
+impl<T: Real> Kernel for Product<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: Vectors>(self) {
+        let Self { left, right, out, stride, mut into, scratch } = self;
+        scratch.resize(HEIGHT * DEPTH, T::ZERO);
+        for depth in (0..left.columns).step_by(DEPTH) {
+            let depth = depth..left.columns.min(depth + DEPTH);
+            for first in (0..left.rows).step_by(HEIGHT) {
+                let rows = first..left.rows.min(first + HEIGHT);
+                pack_left(&left, rows.clone(), depth.clone(), scratch);
+                for (panel, column) in
+                    right.data.chunks_exact(right.rows * COLUMNS).zip((0..).step_by(COLUMNS))
+                {
+                    let panel = &panel[depth.start * COLUMNS..depth.end * COLUMNS];
+                    let width = COLUMNS.min(right.columns - column);
+                    for row in rows.clone().step_by(ROWS) {
+                        let height = ROWS.min(rows.end - row);
+                        let block = &scratch[(row - first) * depth.len()..][..height * depth.len()];
+                        let out = &mut out[row * stride + column..];
+                        match height {
+                            1 => tile::<T, V, 1>(block, panel, out, stride, width, into),
+                            2 => tile::<T, V, 2>(block, panel, out, stride, width, into),
+                            3 => tile::<T, V, 3>(block, panel, out, stride, width, into),
+                            4 => tile::<T, V, 4>(block, panel, out, stride, width, into),
+                            5 => tile::<T, V, 5>(block, panel, out, stride, width, into),
+                            _ => tile::<T, V, ROWS>(block, panel, out, stride, width, into),
+                        }
+                    }
+                }
+            }
+            into = Into::Add;
+        }
+    }
+}
+
+/// Brings rows of the left factor into the order in which a tile reads them: six rows abreast.
+#[inline(always)]
+fn pack_left<T: Real>(
+    left: &View<'_, T>,
+    rows: std::ops::Range<usize>,
+    depth: std::ops::Range<usize>,
+    scratch: &mut [T],
+) {
+    for row in rows.clone().step_by(ROWS) {
+        let height = ROWS.min(rows.end - row);
+        let block = &mut scratch[(row - rows.start) * depth.len()..][..height * depth.len()];
+        if left.row_stride == 1 {
+            for (k, cell) in depth.clone().zip(block.chunks_exact_mut(height)) {
+                cell.copy_from_slice(&left.data[k * left.column_stride + row..][..height]);
+            }
+        } else {
+            for i in 0..height {
+                let line = &left.data[(row + i) * left.row_stride + depth.start * left.column_stride..];
+                for (cell, &value) in
+                    block[i..].iter_mut().step_by(height).zip(line.iter().step_by(left.column_stride))
+                {
+                    *cell = value;
+                }
+            }
+        }
+    }
+}
+
+/// One tile of the result.
+#[inline(always)]
+fn tile<T: Real, V: Vectors, const HEIGHT: usize>(
+    left: &[T],
+    right: &[T],
+    out: &mut [T],
+    stride: usize,
+    width: usize,
+    into: Into,
+) {
+    let mut sums = [[T::ZERO; COLUMNS]; HEIGHT];
+    let (left, _) = left.as_chunks::<HEIGHT>();
+    let (right, _) = right.as_chunks::<COLUMNS>();
+    for (left, right) in left.iter().zip(right) {
+        for (sums, &left) in sums.iter_mut().zip(left) {
+            T::multiply_add::<V>(sums, left, right);
+        }
+    }
+    for (i, sums) in sums.iter().enumerate() {
+        let row = &mut out[i * stride..][..width];
+        if into == Into::Replace {
+            row.copy_from_slice(&sums[..width]);
+        } else {
+            for (out, &sum) in row.iter_mut().zip(sums) {
+                *out += sum;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::kernels::testing::{ISAS, numbers, same};
+
+    /// The product as it is defined.
+    fn plain(left: &View<'_, f64>, right: &View<'_, f64>) -> Vec<f64> {
+        let element = |i, j| (0..left.columns).map(|k| left.at(i, k) * right.at(k, j)).sum();
+        (0..left.rows)
+            .flat_map(|i| (0..right.columns).map(move |j| (i, j)))
+            .map(|(i, j)| element(i, j))
+            .collect()
+    }
+
+    fn view(data: &[f64], rows: usize, columns: usize, transposed: bool) -> View<'_, f64> {
+        if transposed { View::new(data, columns, rows).transposed() } else { View::new(data, rows, columns) }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(96))]
+        #[test]
+        fn a_product_is_what_it_is_defined_to_be(
+            rows in 0usize..120, depth in 0usize..300, columns in 0usize..60,
+            turned in any::<[bool; 2]>(), seed in any::<u64>(), gap in 0usize..3,
+        ) {
+            let (left, right) = (numbers(seed, rows * depth), numbers(seed ^ 1, depth * columns));
+            let left = view(&left, rows, depth, turned[0]);
+            let right = view(&right, depth, columns, turned[1]);
+            let expected = plain(&left, &right);
+            let stride = columns + gap;
+            for isa in ISAS {
+                let mut out = vec![7.0; rows * stride];
+                let packed = Packed::new(right);
+                product(isa, left, &packed, &mut out, stride, Into::Replace, &mut Vec::new());
+                product(isa, left, &packed, &mut out, stride, Into::Add, &mut Vec::new());
+                for (i, row) in out.chunks_exact(stride.max(1)).enumerate() {
+                    let twice: Vec<f64> = expected[i * columns..][..columns].iter().map(|x| 2.0 * x).collect();
+                    same(&row[..columns], &twice, 1e-12)?;
+                    prop_assert!(row[columns..].iter().all(|&x| x == 7.0), "beside the matrix");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_row_does_not_depend_on_its_neighbours() {
+        let left: Vec<f32> = numbers(1, 100 * 300);
+        let right: Vec<f32> = numbers(2, 300 * 40);
+        let packed = Packed::new(View::new(&right, 300, 40));
+        for isa in ISAS {
+            let mut all = vec![0.0; 100 * 40];
+            product(isa, View::new(&left, 100, 300), &packed, &mut all, 40, Into::Replace, &mut Vec::new());
+            for rows in [1, 2, 7, 11] {
+                let mut some = vec![0.0; rows * 40];
+                let first = View::new(&left[300 * 13..], rows, 300);
+                product(isa, first, &packed, &mut some, 40, Into::Replace, &mut Vec::new());
+                assert_eq!(some, all[40 * 13..40 * (13 + rows)], "{isa}, {rows} rows");
+            }
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Small work on rows: words to vectors and back, sums of columns, dropout, cross-entropy.
+
+use super::isa::{Isa, Kernel, Vectors};
+use super::kernel;
+use crate::Real;
+
+kernel! {
+    /// Adds `row` to every row of `out`; the rows begin `stride` apart.
+    fn add_row(row: &'a [T], out: &'a mut [T], stride: usize) {
+        for out in out.chunks_mut(stride) {
+            for (out, &x) in out.iter_mut().zip(row) {
+                *out += x;
+            }
+        }
+    }
+}
+
+kernel! {
+    /// Adds the sum of the rows (`stride` apart, as many columns as `sum` has) to `sum`.
+    fn add_columns(rows: &'a [T], stride: usize, sum: &'a mut [T]) {
+        for row in rows.chunks(stride) {
+            for (sum, &x) in sum.iter_mut().zip(row) {
+                *sum += x;
+            }
+        }
+    }
+}
+
+kernel! {
+    /// `out += x`.
+    fn add(x: &'a [T], out: &'a mut [T]) {
+        for (out, &x) in out.iter_mut().zip(x) {
+            *out += x;
+        }
+    }
+}
+
+kernel! {
+    /// `out *= factors`, or nothing if there are no factors.
+    fn scale_by(factors: &'a [T], out: &'a mut [T]) {
+        for (out, &factor) in out.iter_mut().zip(factors) {
+            *out *= factor;
+        }
+    }
+}
+
+kernel! {
+    /// Fills the factors of dropout: 0 with this probability, else what keeps the mean. The factor of element `j` depends
+    /// on `key` and `j` alone.
+    fn dropout(key: u64, probability: f64, factors: &'a mut [T]) {
+        let threshold = (probability * f64::from(u32::MAX)) as u32;
+        let keep = T::from_f64(1.0 / (1.0 - probability));
+        let (low, high) = (key as u32, (key >> 32) as u32);
+        for (j, factor) in factors.iter_mut().enumerate() {
+            // A mixing of 32 bits that leaves no visible pattern between neighbours.
+            let mut x = (j as u32).wrapping_mul(0x9E37_79B9).wrapping_add(low);
+            x = (x ^ (x >> 16)).wrapping_mul(0x21F0_AAAD) ^ high;
+            x = (x ^ (x >> 15)).wrapping_mul(0x735A_2D97);
+            x ^= x >> 15;
+            *factor = if x < threshold { T::ZERO } else { keep };
+        }
+    }
+}
+
+/// Copies the vectors of words.
+pub(crate) fn embed<T: Real>(table: &[T], width: usize, words: &[u32], out: &mut [T]) {
+    for (&word, out) in words.iter().zip(out.chunks_exact_mut(width)) {
+        out.copy_from_slice(&table[word as usize * width..][..width]);
+    }
+}
+
+/// Adds the gradients of the vectors of words to those of the table.
+pub(crate) fn embed_backward<T: Real>(d_out: &[T], width: usize, words: &[u32], d_table: &mut [T]) {
+    for (&word, d_out) in words.iter().zip(d_out.chunks_exact(width)) {
+        for (d, &d_out) in d_table[word as usize * width..][..width].iter_mut().zip(d_out) {
+            *d += d_out;
+        }
+    }
+}
+
+/// The index of the largest, the first of equals.
+pub(crate) fn largest<T: Real>(row: &[T]) -> u32 {
+    let mut best = 0;
+    for (i, &x) in row.iter().enumerate() {
+        if x > row[best] {
+            best = i;
+        }
+    }
+    best as u32
+}
+
+kernel! {
+    /// The cross-entropy of the targets, summed; the scores become its gradient times `factor`.
+    fn cross_entropy(scores: &'a mut [T], targets: &'a [u32], factor: T) -> f64 {
+        let classes = scores.len() / targets.len().max(1);
+        let mut loss = 0.0;
+        for (row, &target) in scores.chunks_exact_mut(classes.max(1)).zip(targets) {
+            let top = row.iter().copied().fold(T::from_f64(f64::NEG_INFINITY), |a, b| if b > a { b } else { a });
+            let right = (row[target as usize] - top).to_f64();
+            let mut sum = T::ZERO;
+            for score in row.iter_mut() {
+                *score = (*score - top).exp();
+                sum += *score;
+            }
+            loss += sum.to_f64().ln() - right;
+            let share = factor / sum;
+            row.iter_mut().for_each(|score| *score *= share);
+            row[target as usize] -= factor;
+        }
+        loss
+    }
+}

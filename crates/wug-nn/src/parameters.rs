@@ -1,0 +1,134 @@
+use std::ops::Range;
+
+use crate::Real;
+use crate::kernels::{Packed, View};
+
+/// How a tensor starts.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Start {
+    /// A matrix that is a factor of products, uniform between minus and plus this.
+    Matrix(f64),
+    /// A vector, uniform between minus and plus this.
+    Vector(f64),
+    /// A table of words' vectors, normal with mean 0 and deviation 1.
+    Table,
+}
+
+/// A named matrix (or, with one row, a vector) in the flat buffer of all parameters.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tensor {
+    /// `encoder.0.forward.input`, ...
+    pub name: String,
+    /// Number of rows.
+    pub rows: usize,
+    /// Number of columns.
+    pub columns: usize,
+    start: usize,
+    first: Start,
+}
+
+impl Tensor {
+    /// Its place in the flat buffer.
+    pub fn range(&self) -> Range<usize> {
+        self.start..self.start + self.rows * self.columns
+    }
+}
+
+/// Which tensor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Id(usize);
+
+/// All tensors of a model, one after the other in one flat buffer.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Layout {
+    tensors: Vec<Tensor>,
+}
+
+impl Layout {
+    pub(crate) fn add(&mut self, name: impl Into<String>, rows: usize, columns: usize, first: Start) -> Id {
+        let start = self.len();
+        self.tensors.push(Tensor { name: name.into(), rows, columns, start, first });
+        Id(self.tensors.len() - 1)
+    }
+
+    /// The tensors in order.
+    pub fn tensors(&self) -> &[Tensor] {
+        &self.tensors
+    }
+
+    /// The length of the flat buffer.
+    pub fn len(&self) -> usize {
+        self.tensors.last().map_or(0, |tensor| tensor.range().end)
+    }
+
+    /// Whether there is no tensor.
+    pub fn is_empty(&self) -> bool {
+        self.tensors.is_empty()
+    }
+
+    pub(crate) fn tensor(&self, id: Id) -> &Tensor {
+        &self.tensors[id.0]
+    }
+
+    /// First values. `unit` draws uniformly from [0, 1).
+    ///
+    /// A normal number is the sum of twelve uniform ones less six: exact arithmetic, so the same on any machine.
+    pub fn draw<T: Real>(&self, mut unit: impl FnMut() -> f64) -> Vec<T> {
+        let mut values = Vec::with_capacity(self.len());
+        for tensor in &self.tensors {
+            for _ in tensor.range() {
+                values.push(T::from_f64(match tensor.first {
+                    Start::Matrix(bound) | Start::Vector(bound) => (2.0 * unit() - 1.0) * bound,
+                    Start::Table => (0..12).map(|_| unit()).sum::<f64>() - 6.0,
+                }));
+            }
+        }
+        values
+    }
+}
+
+/// The parameters as the kernels read them: the flat buffer, and each matrix in the order of a right factor, once for the
+/// way forward and once for the way back. Made once for each step of training and shared by all threads.
+#[derive(Debug, Default)]
+pub(crate) struct Weights<T> {
+    flat: Vec<T>,
+    ranges: Vec<Range<usize>>,
+    forward: Vec<Packed<T>>,
+    backward: Vec<Packed<T>>,
+}
+
+impl<T: Real> Weights<T> {
+    /// Reads the parameters; `backward` only if there will be a way back.
+    pub(crate) fn read(&mut self, layout: &Layout, values: &[T], backward: bool) {
+        assert_eq!(values.len(), layout.len());
+        self.flat.clear();
+        self.flat.extend_from_slice(values);
+        self.ranges = layout.tensors.iter().map(Tensor::range).collect();
+        self.forward.resize_with(layout.tensors.len(), Packed::default);
+        self.backward.resize_with(layout.tensors.len(), Packed::default);
+        for (i, tensor) in layout.tensors.iter().enumerate() {
+            if matches!(tensor.first, Start::Matrix(_)) {
+                let matrix = View::new(&values[tensor.range()], tensor.rows, tensor.columns);
+                self.forward[i].pack(matrix.transposed());
+                if backward {
+                    self.backward[i].pack(matrix);
+                }
+            }
+        }
+    }
+
+    /// The values as they are.
+    pub(crate) fn flat(&self, id: Id) -> &[T] {
+        &self.flat[self.ranges[id.0].clone()]
+    }
+
+    /// Right factor of `x * W^T`.
+    pub(crate) fn forward(&self, id: Id) -> &Packed<T> {
+        &self.forward[id.0]
+    }
+
+    /// Right factor of `d * W`.
+    pub(crate) fn backward(&self, id: Id) -> &Packed<T> {
+        &self.backward[id.0]
+    }
+}
