@@ -8,6 +8,9 @@ pub enum Error {
     /// The request itself is wrong: an unknown name, options that do not go together.
     #[error("{0}")]
     Usage(String),
+    /// The work itself came to no good end.
+    #[error("{0}")]
+    Failed(String),
     /// A line of a file is wrong.
     #[error("{}:{line}: {what}", path.display())]
     Line {
@@ -43,6 +46,11 @@ impl Error {
     /// A wrong request.
     pub fn usage(what: impl Into<String>) -> Self {
         Self::Usage(what.into())
+    }
+
+    /// Work that came to no good end.
+    pub fn failed(what: impl Into<String>) -> Self {
+        Self::Failed(what.into())
     }
 
     /// A wrong line of a file.
