@@ -1,7 +1,6 @@
 //! Additive attention: `score = v . tanh(query + key)`, weights by softmax, the weighted sum of the values.
 
 use super::isa::{Isa, Kernel, Vectors};
-use super::kernel;
 use crate::Real;
 
 /// What is attended to: for each query, the rows of its keys and values.

@@ -13,7 +13,6 @@
 //! columns that depend on the input the first three and those that depend on the state the last three.
 
 use super::isa::{Isa, Kernel, Vectors};
-use super::kernel;
 use crate::Real;
 
 /// One row of gates as `N` parts of `h`.

@@ -29,7 +29,6 @@ macro_rules! kernel {
         }
     };
 }
-use kernel;
 
 mod attention;
 mod cell;

@@ -1,7 +1,6 @@
 //! One pass over the flat buffer of all parameters.
 
 use super::isa::{Isa, Kernel, Vectors};
-use super::kernel;
 use crate::Real;
 
 kernel! {

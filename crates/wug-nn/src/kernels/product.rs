@@ -84,6 +84,7 @@ impl<T: Real> Packed<T> {
     }
 
     /// A packed matrix.
+    #[cfg(test)]
     pub(crate) fn new(matrix: View<'_, T>) -> Self {
         let mut packed = Self::default();
         packed.pack(matrix);

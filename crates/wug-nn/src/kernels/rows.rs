@@ -1,7 +1,6 @@
 //! Small work on rows: words to vectors and back, sums of columns, dropout, cross-entropy.
 
 use super::isa::{Isa, Kernel, Vectors};
-use super::kernel;
 use crate::Real;
 
 kernel! {
