@@ -1,3 +1,4 @@
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use rayon::prelude::*;
@@ -25,6 +26,11 @@ pub trait Learner: Sync {
     /// What it is and what may be set.
     fn about(&self) -> &'static About;
 
+    /// The files that it keeps in the task's folder while it learns, so that it can go on.
+    fn keeps(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// Becomes a model for the task.
     fn learn(&self, task: &Task<'_>) -> Result<Box<dyn Model>>;
 }
@@ -49,12 +55,31 @@ pub struct Task<'a> {
     pub settings: Settings,
     /// The learner's own seed; the data have another.
     pub seed: u64,
+    /// Where a learner that takes long may keep what it needs to go on; an existing folder.
+    pub folder: Option<PathBuf>,
+    /// Whether to go on from what the folder keeps.
+    pub resume: bool,
+    /// Told now and then how far a learner is.
+    pub progress: &'a dyn Fn(Progress),
+}
+
+/// How far a learner is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Progress {
+    /// Steps done.
+    pub done: u64,
+    /// Of so many.
+    pub of: u64,
+    /// Loss of a word of the last steps.
+    pub loss: f64,
+    /// Share of the last training examples that were right.
+    pub accuracy: f64,
 }
 
 impl<'a> Task<'a> {
     /// A task on a dataset.
     pub fn new(dataset: &'a Dataset, settings: Settings, seed: u64) -> Self {
-        Self { dataset, settings, seed }
+        Self { dataset, settings, seed, folder: None, resume: false, progress: &|_| () }
     }
 
     /// The name of the dataset, `mns/circle`.
@@ -73,6 +98,17 @@ impl<'a> Task<'a> {
         let is_validation = |name: &str| name.starts_with("val") || name.starts_with("dev");
         let part = self.dataset.parts.iter().find(|part| is_validation(&part.name))?;
         Some(Lessons { dataset: self.dataset, selection: Selection::whole(part) })
+    }
+
+    /// The examples to learn from that are not among those of [`Task::validation`]: for a part `val-random` those of
+    /// `train-wo-random` where there is one, else all of train.
+    pub fn train_apart(&self) -> Result<Lessons<'a>> {
+        let validation = self.validation().map(|lessons| lessons.selection.name);
+        let rest = validation.and_then(|name| Some(format!("train-wo-{}", name.split_once('-')?.1)));
+        match rest.and_then(|rest| self.dataset.part(&rest)) {
+            Some(part) => Ok(Lessons { dataset: self.dataset, selection: Selection::whole(part) }),
+            None => self.train(),
+        }
     }
 
     /// Random streams that depend on the learner's seed and on nothing else: item `i` is for question `i`.

@@ -26,13 +26,28 @@ mod always_one;
 mod chance;
 mod learner;
 pub mod mns;
+pub mod recurrent;
 mod settings;
 
 pub use always_one::AlwaysOne;
 pub use chance::Chance;
-pub use learner::{About, Answer, Learner, Lessons, Model, Question, Task, learner, questions};
+pub use learner::{About, Answer, Learner, Lessons, Model, Progress, Question, Task, learner, questions};
 pub use settings::{Default, Setting, Settings};
 
 /// All learners. A new one is a file and a line here.
-pub static LEARNERS: &[&dyn Learner] =
-    &[&AlwaysOne, &Chance, &mns::SearchPure, &mns::SearchContext, &mns::Bayes];
+pub static LEARNERS: &[&dyn Learner] = &[
+    &AlwaysOne,
+    &Chance,
+    &mns::SearchPure,
+    &mns::SearchContext,
+    &mns::Bayes,
+    &recurrent::RNN,
+    &recurrent::RNN_ATTN,
+    &recurrent::RNN_ATTN_NODEP,
+    &recurrent::GRU,
+    &recurrent::GRU_ATTN,
+    &recurrent::GRU_ATTN_NODEP,
+    &recurrent::LSTM,
+    &recurrent::LSTM_ATTN,
+    &recurrent::LSTM_ATTN_NODEP,
+];

@@ -248,9 +248,12 @@ pub(crate) struct Run {
     /// Seed of the learner
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) learner_seed: u64,
-    /// The folder for run.json, predictions.jsonl and scores.json: new, empty, or written by wug before
+    /// The folder for run.json, predictions.jsonl, scores.json and checkpoints: new, empty, or written by wug before
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) out: Option<PathBuf>,
+    /// Go on in the folder of an earlier run with the same options, from its last checkpoint
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with = "out")]
+    pub(crate) resume: Option<PathBuf>,
     /// Only the first N examples of the part
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<usize>,
@@ -266,6 +269,9 @@ pub(crate) struct Run {
     /// List the first N wrong predictions
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) errors: usize,
+    /// No progress bar
+    #[arg(long)]
+    pub(crate) quiet: bool,
     /// One JSON document
     #[arg(long)]
     pub(crate) json: bool,

@@ -1,10 +1,12 @@
+use std::fs;
 use std::io::{self, Write};
 
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 
 use wug_bench::Address;
-use wug_data::{Dataset, Error, Folder, Manifest, PartSize, Result, Selection};
-use wug_learn::{Answer, Learner, Settings, Task, learner, questions};
+use wug_data::{Dataset, Error, FileEntry, Folder, Manifest, PartSize, Result, Selection};
+use wug_learn::{Answer, Learner, Progress, Settings, Task, learner, questions};
 use wug_report::Scored;
 
 use crate::args::Run;
@@ -22,17 +24,32 @@ pub(crate) fn run(args: &Run) -> Done {
     let fact = args.by.as_deref().map(|fact| dataset.table.facts.column(fact)).transpose()?;
     let selection = selection(args, &address, &dataset)?;
 
-    let task = Task::new(&dataset, settings, args.learner_seed);
+    let mut task = Task::new(&dataset, settings, args.learner_seed);
+    start_folder(args, learner, &address, &mut task, &selection)?;
+    let bar = progress(args.quiet);
+    let tell = |progress: Progress| tell(&bar, progress);
+    task.progress = &tell;
     let model = learner.learn(&task)?;
+    bar.finish_and_clear();
     let answers = model.answers(&questions(&dataset, &selection));
     let texts: Vec<&str> = answers.iter().map(|answer| answer.text.as_deref().unwrap_or_default()).collect();
     let scored = [wug_report::score(&dataset, &selection, &texts, judge.as_ref())];
     let mut report = Report::new(&dataset, metric, &scored, fact);
     report.learner = Some(learner.about().name);
 
-    if let Some(folder) = &args.out {
-        let folder = Folder::create(folder)?;
-        write_folder(args, &address, &task, &selection, &answers, &report, folder)?;
+    if let Some(place) = args.resume.as_ref().or(args.out.as_ref()) {
+        let folder = Folder::create(place)?;
+        let mut files = vec![
+            folder.file("run.json", |out| write_description(args, &task, &selection, out))?,
+            folder.file("scores.json", |out| document(&report, out))?,
+            folder.file("predictions.jsonl", |out| write_predictions(&selection, &answers, out))?,
+        ];
+        for name in learner.keeps() {
+            let path = place.join(name);
+            let bytes = fs::read(&path).map_err(Error::io(&path))?;
+            files.push(folder.file(name, |out| out.write_all(&bytes))?);
+        }
+        folder.finish(&manifest(args, &address, &task, &selection, answers.len(), files))?;
     }
     if args.json {
         return json(&report);
@@ -106,16 +123,60 @@ fn explain(
     Ok(())
 }
 
-/// Writes what was run, what was answered and how that scored.
-fn write_folder(
+/// Prepares the folder of a run that will keep checkpoints in it: it must be known as ours before it is complete.
+fn start_folder(
     args: &Run,
+    learner: &dyn Learner,
     address: &Address,
+    task: &mut Task<'_>,
+    selection: &Selection<'_>,
+) -> Result<()> {
+    if let Some(place) = &args.resume {
+        let manifest = Manifest::read(place)?;
+        if manifest.is_none_or(|manifest| manifest.format != "run") {
+            return Err(Error::usage(format!("{}: there is no run to resume", place.display())));
+        }
+        if learner.keeps().is_empty() {
+            let name = learner.about().name;
+            return Err(Error::usage(format!("{name} keeps no checkpoints: run it again with --out")));
+        }
+        (task.folder, task.resume) = (Some(place.clone()), true);
+    } else if let (Some(place), false) = (&args.out, learner.keeps().is_empty()) {
+        let folder = Folder::create(place)?;
+        let file = folder.file("run.json", |out| write_description(args, task, selection, out))?;
+        folder.finish(&manifest(args, address, task, selection, 0, vec![file]))?;
+        task.folder = Some(place.clone());
+    }
+    Ok(())
+}
+
+/// The bar of a learner that says how far it is; nothing is drawn before it does.
+fn progress(quiet: bool) -> ProgressBar {
+    let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
+    let style =
+        ProgressStyle::with_template("{bar:30} {pos}/{len} {msg} {eta} left").expect("a valid template");
+    ProgressBar::with_draw_target(None, target).with_style(style)
+}
+
+fn tell(bar: &ProgressBar, progress: Progress) {
+    bar.set_length(progress.of);
+    bar.set_message(format!("loss {:.4} accuracy {:.1}%", progress.loss, 100.0 * progress.accuracy));
+    bar.set_position(progress.done);
+}
+
+/// Writes one JSON document.
+fn document(value: &impl Serialize, out: &mut impl Write) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, value).map_err(io::Error::from)?;
+    out.write_all(b"\n")
+}
+
+/// Writes what is run.
+fn write_description(
+    args: &Run,
     task: &Task<'_>,
     selection: &Selection<'_>,
-    answers: &[Answer],
-    report: &Report<'_>,
-    folder: Folder,
-) -> Result<()> {
+    out: &mut impl Write,
+) -> io::Result<()> {
     #[derive(Serialize)]
     struct Description<'a> {
         schema: u32,
@@ -138,26 +199,27 @@ fn write_folder(
         learner_seed: args.learner_seed,
         settings: task.settings.values(),
     };
-    let document = |value: &dyn Fn(&mut dyn Write) -> serde_json::Result<()>, out: &mut dyn Write| {
-        value(out).map_err(io::Error::from)?;
-        out.write_all(b"\n")
-    };
-    let files = vec![
-        folder
-            .file("run.json", |out| document(&|out| serde_json::to_writer_pretty(out, &description), out))?,
-        folder.file("scores.json", |out| document(&|out| serde_json::to_writer_pretty(out, report), out))?,
-        folder.file("predictions.jsonl", |out| write_predictions(selection, answers, out))?,
-    ];
-    folder.finish(&Manifest {
+    document(&description, out)
+}
+
+fn manifest(
+    args: &Run,
+    address: &Address,
+    task: &Task<'_>,
+    selection: &Selection<'_>,
+    rows: usize,
+    files: Vec<FileEntry>,
+) -> Manifest {
+    Manifest {
         schema: 1,
         wug: env!("CARGO_PKG_VERSION").to_owned(),
         dataset: task.dataset().to_owned(),
         format: "run".to_owned(),
         seed: args.data.recorded_seed(),
-        parts: vec![PartSize { part: selection.name.clone(), rows: answers.len() }],
+        parts: vec![PartSize { part: selection.name.clone(), rows }],
         licence: address.benchmark.about().licence.to_owned(),
         files,
-    })
+    }
 }
 
 /// A line for every answer, in a form that `wug score` reads.
