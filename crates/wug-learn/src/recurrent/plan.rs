@@ -19,7 +19,7 @@ const fn word(name: &'static str, about: &'static str, words: &'static [&'static
     Setting { name, about, default: Default::Word(words) }
 }
 
-/// What may be set. The defaults learn SCAN in minutes; `docs/engine.md` has the settings of the papers.
+/// What may be set. The defaults are small; `docs/engine.md` has the settings of the papers.
 pub(super) const SETTINGS: &[Setting] = &[
     word(
         "style",
