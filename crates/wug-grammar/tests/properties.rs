@@ -1,6 +1,7 @@
 //! What must hold for every grammar, checked on random ones against plain recursion.
 
 use std::collections::HashMap;
+use std::fmt::Write;
 
 use num_bigint::BigUint;
 use proptest::prelude::*;
@@ -27,7 +28,7 @@ fn finite_grammar() -> impl Strategy<Value = String> {
                         None => item.clone(),
                     })
                     .collect();
-                text.push_str(&format!("r{i}_{j}: S{i} -> {} [{}]\n", words.join(" "), j + 1));
+                writeln!(text, "r{i}_{j}: S{i} -> {} [{}]", words.join(" "), j + 1).unwrap();
             }
         }
         text
@@ -55,7 +56,7 @@ fn all_trees(grammar: &Grammar, sort: Sort, depth: usize) -> Vec<Plain> {
             partial = partial
                 .iter()
                 .flat_map(|children: &Vec<Plain>| {
-                    below.iter().map(|tree| [children.as_slice(), &[tree.clone()]].concat())
+                    below.iter().map(|tree| [children.as_slice(), std::slice::from_ref(tree)].concat())
                 })
                 .collect();
         }
