@@ -98,7 +98,8 @@ pub fn read_parquet(path: &Path) -> Result<RawPart> {
 }
 
 fn read_rows(path: &Path) -> Result<RawPart> {
-    let fail = |error: parquet::errors::ParquetError| Error::file(path, format!("not readable as Parquet: {error}"));
+    let fail =
+        |error: parquet::errors::ParquetError| Error::file(path, format!("not readable as Parquet: {error}"));
     let file = File::open(path).map_err(Error::io(path))?;
     let reader = SerializedFileReader::new(file).map_err(fail)?;
     let schema = reader.metadata().file_metadata().schema_descr();
