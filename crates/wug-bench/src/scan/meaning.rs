@@ -121,7 +121,7 @@ mod tests {
         for row in (0..LANGUAGE.size()).step_by(7) {
             let (command, actions) = (LANGUAGE.table.inputs.get(row), LANGUAGE.table.targets.get(row));
             let spaced = command.to_string().replace(' ', "  "); // not as it stands in the table
-            assert_eq!(actions_of(&spaced + " "), Ok(actions.to_string()));
+            assert_eq!(actions_of(&(spaced + " ")), Ok(actions.to_string()));
         }
     }
 
