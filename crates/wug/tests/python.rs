@@ -38,8 +38,8 @@ fn hugging_face_datasets_loads_the_folders() {
     insta::assert_snapshot!(String::from_utf8_lossy(&output.stdout), @r"
     train 21890 ['facts', 'id', 'input', 'target'] int
     test 1208 ['facts', 'id', 'input', 'target'] int
-    val_random 2181 ['facts', 'id', 'input', 'target'] int
-    train_wo_random 19709 ['facts', 'id', 'input', 'target'] int
+    val_random 2115 ['facts', 'id', 'input', 'target'] int
+    train_wo_random 19775 ['facts', 'id', 'input', 'target'] int
     everything 20910 ['facts', 'id', 'input', 'target'] int
     ");
 }
