@@ -151,6 +151,9 @@ pub(crate) struct Show {
     /// How many examples
     #[arg(short, value_name = "N", default_value_t = 5)]
     pub(crate) number: usize,
+    /// Say how each target comes about, where the benchmark can
+    #[arg(long)]
+    pub(crate) answer: bool,
     #[command(flatten)]
     pub(crate) data: Data,
     /// One JSON document
