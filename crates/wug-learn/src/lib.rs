@@ -35,4 +35,4 @@ pub use settings::{Default, Setting, Settings};
 
 /// All learners. A new one is a file and a line here.
 pub static LEARNERS: &[&dyn Learner] =
-    &[&AlwaysOne, &Chance, &mns::SearchPure, &mns::SearchContext, &mns::Bayes];
+    &[&AlwaysOne, &Chance, &mns::SearchPure, &mns::SearchContext, &mns::Bayes, &mns::BayesImage];

@@ -46,19 +46,24 @@ impl Derivation {
         format!("{} -> {}", calculations.join(", "), self.answer)
     }
 
-    /// The rule in letters, one for each number of a group: `a * b / c - d, 2 groups by symmetry`.
+    /// The rule in letters, see [`rule`].
     pub fn rule(&self) -> String {
-        let tree = self.expression.tree();
-        let rule = tree.with(('a'..='z').take(tree.leaves()));
-        let how = match self.mode {
-            Mode::Whole => return rule,
-            Mode::Neighbours => "of neighbours",
-            Mode::Symmetry => "by symmetry",
-            Mode::Mirrored => "of neighbours, mirrored",
-            Mode::Axis => "along the axes",
-        };
-        format!("{rule}, {} groups {how}", self.interpretation.groups())
+        rule(&self.expression, self.mode, self.interpretation)
     }
+}
+
+/// A rule in letters, one for each number of a group: `a * b / c - d, 2 groups along the axes`.
+pub fn rule(expression: &Expression, mode: Mode, interpretation: Interpretation) -> String {
+    let tree = expression.tree();
+    let rule = tree.with(('a'..='z').take(tree.leaves()));
+    let how = match mode {
+        Mode::Whole => return rule,
+        Mode::Neighbours => "of neighbours",
+        Mode::Symmetry => "by symmetry",
+        Mode::Mirrored => "of neighbours, mirrored",
+        Mode::Axis => "along the axes",
+    };
+    format!("{rule}, {} groups {how}", interpretation.groups())
 }
 
 /// Every derivation of a problem that the sampler can make.

@@ -5,7 +5,7 @@ use std::path::Path;
 use wug_official::Official;
 
 use super::*;
-use crate::mns::sample::Sampler;
+use crate::mns::sample::{Parameters, Sampler};
 use crate::mns::splits::Design;
 use wug_data::Streams;
 
@@ -136,4 +136,18 @@ fn pictures_of_another_size_are_refused() {
         assert_eq!(message, format!("{width} x {height} pixels: not two or more panels of 160 x 160"));
     }
     assert!(reader.read(&of(480, 160)).is_ok(), "an empty picture is read as something, never a panic");
+}
+
+#[test]
+fn the_released_problem_comes_out_pixel_by_pixel() {
+    let mut official = Official::new("MNS released problem, pixel by pixel");
+    let Some(folder) = official.folder("mns", 1) else { return };
+    let path = folder.join("sample_prob_1003_include_analytical_2.npz");
+    let sampler = Sampler::new(Parameters::default()).unwrap();
+    let row = files::read_npz(&path, &sampler).unwrap();
+    let text = "combination include : 52 80 14 68 1 1 2 1 | 23 14 57 86 3 7 1 1 | 29 1 17 75 ? 87 1 1";
+    assert_eq!((row.problem.to_string().as_str(), row.answer), (text, 1));
+    assert_eq!(row.rule, "a * b / c - d, 2 groups along the axes");
+    assert_eq!(files::picture(&path).unwrap(), draw(&row.problem), "maximum difference 0");
+    official.compared(1);
 }
