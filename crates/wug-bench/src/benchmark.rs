@@ -31,6 +31,12 @@ pub trait Benchmark: Sync {
 
     /// Reads a file of the official format as a dataset with one part, whose examples are scored against.
     fn read_gold(&self, dataset: &str, file: &Path) -> Result<Dataset>;
+
+    /// How the target of an example comes about, where that takes more than reading the two.
+    fn explain(&self, dataset: &Dataset, row: u32) -> Option<String> {
+        let _ = (dataset, row);
+        None
+    }
 }
 
 /// What a benchmark is and where it comes from.

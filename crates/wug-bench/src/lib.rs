@@ -19,6 +19,7 @@ mod benchmark;
 mod card;
 mod exact;
 mod import;
+pub mod mns;
 pub mod nacs;
 pub mod scan;
 
@@ -31,4 +32,4 @@ pub use exact::{EXACT, Exact};
 pub use import::read_written_by_wug;
 
 /// All benchmarks. A new one is a folder and a line here.
-pub static BENCHMARKS: &[&dyn Benchmark] = &[&scan::Scan, &nacs::Nacs];
+pub static BENCHMARKS: &[&dyn Benchmark] = &[&scan::Scan, &nacs::Nacs, &mns::Mns];

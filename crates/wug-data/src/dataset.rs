@@ -229,14 +229,16 @@ impl Dataset {
         if let Some(part) = self.part(name) {
             return Ok(Selection::whole(part));
         }
-        if let (Some((part, subset)), Ok(fact)) = (name.rsplit_once('-'), self.table.facts.column("subset"))
-            && let Some(part) = self.part(part)
-        {
-            let label = crate::FactValue::Label(subset);
-            let rows = part.rows.iter().enumerate().filter(|&(_, &row)| fact.value(row) == label);
-            let positions: Vec<u32> = rows.map(|(position, _)| position as u32).collect();
-            if !positions.is_empty() {
-                return Ok(Selection { name: name.to_owned(), part, positions });
+        if let Ok(fact) = self.table.facts.column("subset") {
+            // Both names may have dashes: `test-combination-holistic`.
+            for (dash, _) in name.match_indices('-') {
+                let Some(part) = self.part(&name[..dash]) else { continue };
+                let label = crate::FactValue::Label(&name[dash + 1..]);
+                let rows = part.rows.iter().enumerate().filter(|&(_, &row)| fact.value(row) == label);
+                let positions: Vec<u32> = rows.map(|(position, _)| position as u32).collect();
+                if !positions.is_empty() {
+                    return Ok(Selection { name: name.to_owned(), part, positions });
+                }
             }
         }
         let known: Vec<&str> = self.parts.iter().map(|part| part.name.as_str()).collect();

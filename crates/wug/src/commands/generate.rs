@@ -123,14 +123,17 @@ fn write(
     for selection in &selections {
         match args.format {
             Format::Native => {
-                for file in address.benchmark.native_files(dataset, selection) {
-                    let path = if *whole { &file.path } else { file.name() };
-                    let is_first =
-                        shared.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_owned());
-                    if is_first {
-                        files.push(folder.file(path, |out| (file.write)(out))?);
-                    }
-                }
+                let native = address.benchmark.native_files(dataset, selection);
+                let written: Result<Vec<Option<FileEntry>>> = native
+                    .par_iter()
+                    .map(|file| {
+                        let path = if *whole { &file.path } else { file.name() };
+                        let is_first =
+                            shared.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_owned());
+                        if is_first { folder.file(path, |out| (file.write)(out)).map(Some) } else { Ok(None) }
+                    })
+                    .collect();
+                files.extend(written?.into_iter().flatten());
             }
             Format::Jsonl => {
                 let path = format!("{inside}{}.jsonl", selection.name);

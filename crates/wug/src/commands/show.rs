@@ -23,6 +23,8 @@ struct ShownExample<'a> {
     id: String,
     input: String,
     target: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    derivation: Option<String>,
     facts: BTreeMap<&'static str, FactValue<'a>>,
 }
 
@@ -39,6 +41,7 @@ pub(crate) fn run(args: &Show) -> Done {
             id,
             input: table.inputs.get(row).to_string(),
             target: table.targets.get(row).to_string(),
+            derivation: if args.answer { address.benchmark.explain(&dataset, row) } else { None },
             facts: table.facts.columns().iter().map(|fact| (fact.name(), fact.value(row))).collect(),
         })
         .collect();
@@ -61,6 +64,9 @@ pub(crate) fn run(args: &Show) -> Done {
         writeln!(out, "\n{DIM}{}{DIM:#}", example.id)?;
         writeln!(out, "  {}", example.input)?;
         writeln!(out, "  {GREEN}{}{GREEN:#}", example.target)?;
+        if let Some(derivation) = &example.derivation {
+            writeln!(out, "  {derivation}")?;
+        }
         let facts: Vec<String> =
             example.facts.iter().map(|(name, value)| format!("{name} {value}")).collect();
         writeln!(out, "  {DIM}{}{DIM:#}", facts.join(" · "))?;
