@@ -23,7 +23,7 @@ pub use dataset::{Dataset, Example, Part, Selection, Sequences, Table, Tokens};
 pub use error::{Error, Result};
 pub use facts::{Fact, FactValue, Facts, Values};
 pub use folder::{FileEntry, FileWriter, Folder, MANIFEST, Manifest, PartSize, Summed};
-pub use jsonl::{read_jsonl, write_jsonl};
+pub use jsonl::{picture_path, read_jsonl, write_jsonl};
 pub use lines::{Lines, MAX_LINE};
 pub use parquet::{read_parquet, write_parquet};
 pub use partial::{remove_partial_output, write_file};

@@ -16,8 +16,10 @@ static TEXT: [&str; 22] = [
     // 1
     "6 6 50,0 50,50 50,100
      4 32 8,30 60,0! 62,50 60,100
-     2 48 4,38 58,0! 58,50 56,100
-     3 52 18,26 52,0! 52,50 52,100 | 4,99 50,100 96,98
+     2 58 4,44 64,0! 64,50 62,100
+     1 78 2,52 66,0! 66,50 64,100
+     3 56 18,26 52,0! 52,50 52,100 | 4,99 50,100 96,98
+     1 80 12,40 54,0! 54,50 52,100 | 2,99 50,100 98,98
      1 44 50,0 50,50 50,100 | 5,100 50,99 95,100
      1 12 60,0 40,50 50,100",
     // 2
@@ -25,7 +27,8 @@ static TEXT: [&str; 22] = [
      3 76 10,22 32,2 64,3 84,24 64,60 28,90 8,97 10,84 30,84 62,98 96,94
      2 74 10,12 50,2 84,10 66,42 8,99! 50,96 96,97
      2 80 6,30 20,6 56,0 86,24 62,58 16,92 4,88 20,78 52,90 98,84
-     1 70 28,32 14,18 40,0 80,14 76,42 40,78 8,98! 52,95 96,98",
+     1 70 28,32 14,18 40,0 80,14 76,42 40,78 8,98! 52,95 96,98
+     1 84 4,34 22,4 60,2 72,30 44,74 14,98 2,90 14,76 44,84 72,98 98,90",
     // 3
     "4 66 10,14 38,0 76,10 74,34 36,46! 80,56 92,78 58,100 6,90
      3 66 8,16 44,0 82,18 62,42 32,47 70,52 94,76 60,100 4,92
@@ -139,8 +142,9 @@ pub(crate) struct Curve {
 }
 
 /// The skeletons of every symbol.
-pub(crate) static SKELETONS: LazyLock<Vec<Vec<Skeleton>>> =
-    LazyLock::new(|| TEXT.iter().map(|text| text.lines().map(|line| skeleton(line.trim())).collect()).collect());
+pub(crate) static SKELETONS: LazyLock<Vec<Vec<Skeleton>>> = LazyLock::new(|| {
+    TEXT.iter().map(|text| text.lines().map(|line| skeleton(line.trim())).collect()).collect()
+});
 
 /// Reads a line of the table above, which is part of the program.
 fn skeleton(line: &str) -> Skeleton {

@@ -68,7 +68,8 @@ impl Writers {
         let usual = choose(skeletons, &mut shape);
         let skeleton = if random.coin(0.9) { usual } else { choose(skeletons, &mut random) };
 
-        let aspect = skeleton.aspect * habits.width * factor(0.14 * normal(&mut shape) + 0.07 * normal(&mut random));
+        let aspect =
+            skeleton.aspect * habits.width * factor(0.18 * normal(&mut shape) + 0.07 * normal(&mut random));
         let mut ink = Ink::default();
         for (i, curve) in skeleton.strokes.iter().enumerate() {
             let mut points = moved(curve, &habits, &mut shape, &mut random);
@@ -92,14 +93,14 @@ impl Writers {
 impl Habits {
     fn draw(random: &mut Stream) -> Self {
         Self {
-            slant: 0.07 + 0.17 * normal(random),
-            rotation: 0.05 * normal(random),
-            width: factor(0.18 * normal(random)),
-            roundness: 0.55 + 0.5 * random.unit() as f32,
+            slant: 0.07 + 0.2 * normal(random),
+            rotation: 0.07 * normal(random),
+            width: factor(0.24 * normal(random)),
+            roundness: 0.5 + 0.6 * random.unit() as f32,
             corner_cut: 0.22 * (random.unit() * random.unit()) as f32,
             overshoot: 0.015 + 0.03 * normal(random),
-            jitter: 0.016 + 0.03 * random.unit() as f32,
-            warp: 0.02 + 0.05 * random.unit() as f32,
+            jitter: 0.02 + 0.035 * random.unit() as f32,
+            warp: 0.03 + 0.07 * random.unit() as f32,
             tremor: 0.012 * (random.unit() * random.unit()) as f32,
             gap: 0.09 * normal(random),
             resolution: 10.0 + 30.0 * random.unit() as f32,

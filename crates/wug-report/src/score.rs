@@ -54,7 +54,7 @@ impl<'a> Scored<'a> {
     pub fn by<'f>(&self, fact: &'f Fact) -> Groups<'f> {
         let mut groups: BTreeMap<FactValue<'f>, Tally> = BTreeMap::new();
         for (&position, verdict) in self.selection.positions.iter().zip(&self.verdicts) {
-            let value = fact.value(self.selection.part.rows[position as usize]);
+            let value = fact.group(self.selection.part.rows[position as usize]);
             groups.entry(value).or_default().add(verdict);
         }
         let groups = groups.into_iter().map(|(value, tally)| Group { value, tally }).collect();

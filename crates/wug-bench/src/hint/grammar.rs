@@ -10,7 +10,7 @@ use wug_data::{PythonRandom, Stream};
 use wug_grammar::{Arena, Grammar, NodeId, Space, Strings};
 
 /// The 22 symbols, each a token; those behind the parentheses are the ones to learn from a few examples.
-pub const SYMBOLS: &str = "0123456789+-*/()xyabcd";
+pub use wug_ink::SYMBOLS;
 /// The symbols of the main datasets: the first 16.
 pub const MAIN_SYMBOLS: usize = 16;
 

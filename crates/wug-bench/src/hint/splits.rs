@@ -9,6 +9,7 @@ use rayon::prelude::*;
 use wug_data::{Error, Part, PythonRandom, Result, Streams};
 
 use super::grammar::{Alphabet, Symbol};
+use super::meaning::evaluate;
 use super::pool::{Pool, Wanted, draw_fresh, draw_official};
 
 /// The seed that the release was drawn with.
@@ -92,6 +93,13 @@ impl Design {
         }
     }
 
+    /// The place in [`SUBSETS`] of an expression that train does not have.
+    pub fn subset_unseen(&self, prefix: &[u8]) -> u8 {
+        let operators = prefix.iter().filter(|&&token| Symbol(token).precedence().is_some()).count();
+        let largest = evaluate(prefix).map_or(u64::MAX, |(_, largest)| largest);
+        1 + u8::from(operators > self.train_operators) + 2 * u8::from(largest > self.train_value)
+    }
+
     fn numbers_of_operators(&self) -> std::ops::RangeInclusive<usize> {
         // A new operator needs one.
         let first = usize::from(self.symbol.is_some_and(|symbol| symbol.leaf().is_none()));
@@ -151,7 +159,8 @@ pub fn official(design: &Design) -> Result<Vec<Pools>> {
 /// The pools of a seed.
 pub fn fresh(design: &Design, seed: u64) -> Result<Vec<Pools>> {
     let alphabet = design.alphabet();
-    let name = design.symbol.map_or_else(|| "hint".to_owned(), |symbol| format!("hint/{}", symbol.character()));
+    let name =
+        design.symbol.map_or_else(|| "hint".to_owned(), |symbol| format!("hint/{}", symbol.character()));
     let draw = |operators: usize, large: bool| {
         let part = format!("{operators} operators, {} values", if large { "large" } else { "small" });
         draw_fresh(&design.wanted(&alphabet, operators, large), &Streams::new(&name, &part, seed))

@@ -6,6 +6,7 @@ use wug_data::{Facts, Sequences, Table, Vocab};
 
 use super::expression::Expression;
 use super::grammar::SYMBOLS;
+use super::score::RESULT_RANGES;
 use super::splits::{Pools, SUBSETS};
 
 /// Rows that are worked out together.
@@ -107,5 +108,7 @@ fn join(chunks: Vec<Columns>, subsets: &[u8]) -> Table {
     for (name, numbers) in NUMBERS.into_iter().zip(numbers) {
         facts.add_numbers(name, numbers);
     }
+    facts.group("result", RESULT_RANGES);
+    facts.group("largest_value", RESULT_RANGES);
     Table { inputs, targets, facts }
 }
