@@ -3,6 +3,7 @@
 mod args;
 mod commands;
 mod output;
+mod terminal;
 
 use std::process::ExitCode;
 

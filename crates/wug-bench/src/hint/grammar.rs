@@ -6,6 +6,7 @@
 
 use std::sync::LazyLock;
 
+use num_bigint::BigUint;
 use wug_data::{PythonRandom, Stream};
 use wug_grammar::{Arena, Grammar, NodeId, Space, Strings};
 
@@ -108,7 +109,7 @@ impl Alphabet {
 
 /// Where random choices come from.
 pub trait Draw {
-    /// Whether an expression that is bad already may be left unfinished: if what is drawn next does not depend on it.
+    /// Whether an expression that is bad already may be left unfinished; the release never did.
     const MAY_STOP: bool;
 
     /// Uniform in `0..n`.
@@ -129,7 +130,7 @@ impl Draw for PythonRandom {
     }
 }
 
-/// A stream for each expression.
+/// Takes as few random numbers as it can.
 impl Draw for Stream {
     const MAY_STOP: bool = true;
 
@@ -176,8 +177,8 @@ pub static GRAMMAR: LazyLock<(Grammar, Strings)> = LazyLock::new(|| {
     Grammar::parse(rules).expect("the grammar of HINT is written correctly")
 });
 
-/// How many expressions of the main alphabet have this many operators, as decimal digits.
-pub fn count(alphabet: &Alphabet, operators: usize) -> String {
+/// How many expressions have this many operators.
+pub fn count(alphabet: &Alphabet, operators: usize) -> BigUint {
     // Every tree shape has the same number of leaves and operators, so the shapes are counted once.
     let (shapes, _) = Grammar::parse("pair: T -> T T\nT -> leaf").expect("a grammar of shapes");
     let sort = shapes.sort("T").expect("the sort of the line above");
@@ -189,7 +190,7 @@ pub fn count(alphabet: &Alphabet, operators: usize) -> String {
     for _ in 0..=operators {
         count *= alphabet.leaves.len() as u32;
     }
-    count.to_string()
+    count
 }
 
 /// A prefix expression as a tree of [`GRAMMAR`].
@@ -215,9 +216,9 @@ mod tests {
     fn there_are_as_many_expressions_as_the_grammar_has() {
         let alphabet = Alphabet::main();
         for operators in 0..3 {
-            assert_eq!(enumerate(&alphabet, operators).len().to_string(), count(&alphabet, operators));
+            assert_eq!(BigUint::from(enumerate(&alphabet, operators).len()), count(&alphabet, operators));
         }
-        assert_eq!(count(&alphabet, 3), (5 * 64 * 10_000).to_string());
+        assert_eq!(count(&alphabet, 3), BigUint::from(5u32 * 64 * 10_000));
     }
 
     #[test]

@@ -33,6 +33,8 @@ pub mod score;
 pub mod splits;
 pub mod statistics;
 pub mod table;
+#[cfg(test)]
+mod tests;
 
 use std::path::Path;
 use std::sync::Arc;

@@ -2,6 +2,7 @@
 
 use std::hash::Hasher;
 
+use num_bigint::BigUint;
 use rayon::prelude::*;
 
 use wug_data::{Error, PythonRandom, Result, Streams};
@@ -12,7 +13,7 @@ use super::meaning::{apply, evaluate};
 /// Up to this many operators a pool is all expressions rather than a sample.
 const ENUMERATED: usize = 2;
 /// Candidates in a row that may fail before a pool is taken to be exhausted.
-const PATIENCE: u64 = 20_000_000;
+const PATIENCE: u64 = 3_000_000;
 
 /// What a pool asks of its expressions.
 #[derive(Debug, Clone)]
@@ -34,6 +35,27 @@ pub struct Wanted<'a> {
 impl Wanted<'_> {
     fn has_symbol(&self, prefix: &[u8]) -> bool {
         self.symbol.is_none_or(|symbol| prefix.contains(&symbol.0))
+    }
+
+    /// Fails if it is plain that there are not as many expressions.
+    fn check(&self) -> Result<()> {
+        let results = u64::from(self.result_cap()).saturating_mul(self.most);
+        let exist = count(self.alphabet, self.operators);
+        let too_many = exist < BigUint::from(self.size) || results < self.size as u64;
+        if self.operators > ENUMERATED && too_many {
+            return Err(self.impossible("which cannot be"));
+        }
+        Ok(())
+    }
+
+    fn impossible(&self, why: &str) -> Error {
+        let Self { operators, least, most, size, alphabet, .. } = self;
+        Error::usage(format!(
+            "{size} different expressions were asked for with {operators} operators, a largest value from {least} to \
+             {most} and no result more than {} times, {why} ({} expressions have {operators} operators, of any value)",
+            self.result_cap(),
+            count(alphabet, *operators),
+        ))
     }
 
     /// No result has more than 5% of a sampled pool.
@@ -76,6 +98,7 @@ impl Pool {
 
 /// Draws a pool as the release was drawn: one sequence of random numbers for everything.
 pub fn draw_official(wanted: &Wanted<'_>, random: &mut PythonRandom) -> Result<Pool> {
+    wanted.check()?;
     let mut accepted = Accepted::new(wanted);
     if wanted.operators <= ENUMERATED {
         accepted.enumerate();
@@ -94,9 +117,12 @@ pub fn draw_official(wanted: &Wanted<'_>, random: &mut PythonRandom) -> Result<P
     Ok(accepted.pool.in_order(&order))
 }
 
-/// Draws a pool from streams: candidate `j` from stream `j`, accepted in order, on all cores.
+/// Draws a pool from streams: 64 candidates from each, accepted in order, on all cores.
 pub fn draw_fresh(wanted: &Wanted<'_>, streams: &Streams) -> Result<Pool> {
-    const BLOCK: u64 = 4096;
+    /// Most candidates take fewer random numbers than it takes to begin a stream.
+    const PER_STREAM: u64 = 64;
+    const BLOCK: u64 = 64 * PER_STREAM;
+    wanted.check()?;
     let mut accepted = Accepted::new(wanted);
     if wanted.operators <= ENUMERATED {
         accepted.enumerate();
@@ -116,10 +142,14 @@ pub fn draw_fresh(wanted: &Wanted<'_>, streams: &Streams) -> Result<Pool> {
             .map(|block| {
                 let mut candidate = Candidate::new(wanted);
                 let (mut results, mut tokens) = (Vec::new(), Vec::new());
-                for j in next + block * BLOCK..next + (block + 1) * BLOCK {
-                    if let Some(result) = candidate.draw(&mut streams.item(j)) {
-                        results.push(result);
-                        tokens.extend_from_slice(&candidate.tokens);
+                let first = (next + block * BLOCK) / PER_STREAM;
+                for stream in first..first + BLOCK / PER_STREAM {
+                    let mut random = streams.item(stream);
+                    for _ in 0..PER_STREAM {
+                        if let Some(result) = candidate.draw(&mut random) {
+                            results.push(result);
+                            tokens.extend_from_slice(&candidate.tokens);
+                        }
                     }
                 }
                 (results, tokens)
@@ -243,15 +273,8 @@ impl<'a> Accepted<'a> {
         if self.in_vain < PATIENCE || self.is_full() {
             return Ok(());
         }
-        let Wanted { operators, least, most, size, alphabet, .. } = self.wanted;
-        Err(Error::usage(format!(
-            "{size} different expressions were asked for with {operators} operators, a largest value from {least} to \
-             {most} and no result more than {} times, but after {} the next {PATIENCE} draws gave no other \
-             ({} expressions have {operators} operators, of any value)",
-            self.wanted.result_cap(),
-            self.pool.len(),
-            count(alphabet, *operators),
-        )))
+        let found = self.pool.len();
+        Err(self.wanted.impossible(&format!("but after {found} the next {PATIENCE} draws gave no other")))
     }
 }
 

@@ -124,8 +124,8 @@ impl Design {
     /// How often a small pool is repeated at most to fill train.
     fn most_repeats(&self, operators: usize) -> usize {
         match (self.symbol, operators) {
-            (None, 0) => self.train / 50,
-            (None, 1) => self.train / 500,
+            (None, 0) => (self.train / 50).max(1),
+            (None, 1) => (self.train / 500).max(1),
             _ => usize::MAX,
         }
     }

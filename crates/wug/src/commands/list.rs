@@ -9,6 +9,7 @@ use crate::output::{BOLD, DIM, Done, json, out, table};
 
 pub(crate) fn run(args: &List) -> Done {
     match args.what {
+        Listed::Datasets if args.settings => settings(),
         Listed::Datasets if args.json => datasets_json(),
         Listed::Datasets => datasets(),
     }
@@ -46,6 +47,19 @@ fn datasets() -> Done {
         "\n{DIM}rows: `rule` follow from the grammar, `drawn` depend on --seed, `import` need --data DIR"
     )?;
     writeln!(out, "{{1..5}} stands for each of the names; --json lists every one{DIM:#}")?;
+    out.flush()?;
+    Ok(())
+}
+
+fn settings() -> Done {
+    let mut out = out();
+    for benchmark in BENCHMARKS.iter().filter(|benchmark| !benchmark.settings().is_empty()) {
+        writeln!(out, "{BOLD}{}{BOLD:#}", benchmark.about().title)?;
+        let rows = benchmark.settings().iter().map(|setting| {
+            vec![setting.name.to_owned(), setting.default.to_owned(), setting.about.to_owned()]
+        });
+        write!(out, "{}", table(&["setting", "default", "what it is"], &[], rows.collect()))?;
+    }
     out.flush()?;
     Ok(())
 }

@@ -5,3 +5,4 @@ pub(crate) mod help;
 pub(crate) mod list;
 pub(crate) mod score;
 pub(crate) mod show;
+pub(crate) mod stats;

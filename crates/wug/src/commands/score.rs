@@ -3,8 +3,8 @@ use std::io::Write;
 use serde::Serialize;
 
 use wug_bench::{Address, Benchmark};
-use wug_data::{Dataset, Predictions, Result, Selection, write_file};
-use wug_report::{Groups, Scored, Tally};
+use wug_data::{Dataset, Error, Predictions, Result, Selection, write_file};
+use wug_report::{Groups, Importance, Scored, Tally};
 
 use crate::args::Score;
 use crate::output::{BOLD, DIM, Done, GREEN, RED, bar, json, out, shorten, table, thousands};
@@ -24,6 +24,18 @@ struct PartReport<'a> {
     tally: Tally,
     #[serde(skip_serializing_if = "Option::is_none")]
     by: Option<Groups<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    slices: Vec<SliceReport>,
+}
+
+/// A slice that the benchmark's paper reports.
+#[derive(Serialize)]
+struct SliceReport {
+    slice: &'static str,
+    #[serde(flatten)]
+    tally: Tally,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    importance: Option<Importance>,
 }
 
 pub(crate) fn run(args: &Score) -> Done {
@@ -48,21 +60,32 @@ pub(crate) fn run(args: &Score) -> Done {
     if let Some(path) = &args.verdicts {
         write_file(path, |out| write_verdicts(&scored, out))?;
     }
-    let parts: Vec<PartReport<'_>> = scored
+    let mut parts: Vec<PartReport<'_>> = scored
         .iter()
         .map(|scored| PartReport {
             part: &scored.selection().name,
             tally: scored.total(),
             by: fact.map(|fact| scored.by(fact)),
+            slices: Vec::new(),
         })
         .collect();
+    for (part, scored) in parts.iter_mut().zip(&scored) {
+        part.slices = slices(args, address.benchmark, &dataset, scored)?;
+    }
     if args.json {
         return json(&Report { schema: 1, dataset: &dataset.name, metric, parts });
     }
 
     let mut out = out();
     writeln!(out, "{BOLD}{}{BOLD:#}  {DIM}{}{DIM:#}", dataset.name, describe(address.benchmark, metric))?;
-    let rows = parts.iter().map(|part| row(part.part.to_owned(), &part.tally)).collect();
+    let rows = parts
+        .iter()
+        .flat_map(|part| {
+            let slices = part.slices.iter();
+            let slices = slices.map(|slice| row(format!("  {}", slice.slice), &slice.tally));
+            std::iter::once(row(part.part.to_owned(), &part.tally)).chain(slices)
+        })
+        .collect();
     write!(out, "{}", table(&["part", "n", "correct", "accuracy", "95% interval"], &[1, 2, 3], rows))?;
     for part in &parts {
         if part.tally.undecided > 0 {
@@ -71,6 +94,9 @@ pub(crate) fn run(args: &Score) -> Done {
                 "{} of {} were not decided within the bound on work",
                 part.tally.undecided, part.part
             )?;
+        }
+        if args.importance {
+            show_importance(&mut out, part)?;
         }
         if let Some(groups) = &part.by {
             writeln!(out, "\n{BOLD}{} by {}{BOLD:#}", part.part, groups.fact)?;
@@ -95,10 +121,63 @@ pub(crate) fn run(args: &Score) -> Done {
     Ok(())
 }
 
+/// The slices of a part that it has examples of; none if it is one of them itself.
+fn slices(
+    args: &Score,
+    benchmark: &dyn Benchmark,
+    dataset: &Dataset,
+    scored: &Scored<'_>,
+) -> Result<Vec<SliceReport>> {
+    if args.importance && benchmark.features().is_empty() {
+        return Err(Error::usage(format!("{} has no facts for --importance", benchmark.about().name)));
+    }
+    let mut reports = Vec::new();
+    for slice in benchmark.slices() {
+        let Ok(fact) = dataset.table.facts.column(slice.fact) else { continue };
+        let keeps = |row| (slice.keeps)(fact.value(row));
+        let tally = scored.of(keeps);
+        if tally.n == 0 || tally.n == scored.total().n {
+            continue;
+        }
+        // The paper looks at each of its subsets, not at slices across them.
+        let importance = if args.importance && slice.fact == "subset" {
+            Some(wug_report::importance(dataset, scored, benchmark.features(), keeps, 0)?)
+        } else {
+            None
+        };
+        reports.push(SliceReport { slice: slice.name, tally, importance });
+    }
+    if args.importance && reports.is_empty() {
+        let importance = wug_report::importance(dataset, scored, benchmark.features(), |_| true, 0)?;
+        reports.push(SliceReport { slice: "all", tally: scored.total(), importance: Some(importance) });
+    }
+    Ok(reports)
+}
+
+fn show_importance(out: &mut impl Write, part: &PartReport<'_>) -> std::io::Result<()> {
+    writeln!(out, "\n{BOLD}{}: what decides whether an answer is right{BOLD:#}", part.part)?;
+    let found: Vec<(&str, &Importance)> = part
+        .slices
+        .iter()
+        .filter_map(|slice| slice.importance.as_ref().map(|importance| (slice.slice, importance)))
+        .collect();
+    let Some((_, first)) = found.first() else { return Ok(()) };
+    let mut header = vec!["subset", "n", "fit"];
+    header.extend(first.shares.iter().map(|share| share.fact));
+    let rows = found.iter().map(|(slice, importance)| {
+        let mut row =
+            vec![(*slice).to_owned(), thousands(importance.n), format!("{:.2}%", importance.fit * 100.0)];
+        row.extend(importance.shares.iter().map(|share| format!("{:.3}", share.share)));
+        row
+    });
+    let right: Vec<usize> = (1..header.len()).collect();
+    write!(out, "{}", table(&header, &right, rows.collect()))
+}
+
 /// What the predictions are scored against.
 fn dataset(args: &Score, address: &Address) -> Result<Dataset> {
     let Some(gold) = &args.gold else {
-        return address.benchmark.make(&address.dataset, &args.data.source()?);
+        return address.benchmark.make_with(&address.dataset, &args.data.source()?, &args.data.settings()?);
     };
     let mut dataset = address.benchmark.read_gold(&address.dataset, gold)?;
     if let Some(part) = &address.part {
