@@ -33,7 +33,8 @@ pub fn card(
             example.input, example.target
         );
     }
-    let _ = writeln!(text, "\nColumns: `id`, `input`, `target`, and `facts` with {}.", {
+    let image = if dataset.pictures.is_some() { " `image`," } else { "" };
+    let _ = writeln!(text, "\nColumns: `id`, `input`, `target`,{image} and `facts` with {}.", {
         let names: Vec<String> =
             dataset.table.facts.columns().iter().map(|fact| format!("`{}`", fact.name())).collect();
         names.join(", ")

@@ -5,7 +5,13 @@ use serde::Deserialize;
 
 use crate::{Dataset, Error, FactValue, Lines, RawPart, RawRow, Result, Selection};
 
-/// Writes examples as JSON, one a line: `id`, `input`, `target`, `facts`.
+/// Where the picture of an example lies, seen from the folder of its JSONL file.
+pub fn picture_path(selection: &Selection<'_>, id: &str) -> String {
+    format!("images/{}/{id}.png", selection.name)
+}
+
+/// Writes examples as JSON, one a line: `id`, `input`, `target`, `image` (the path of the picture, where there are
+/// pictures), `facts`.
 pub fn write_jsonl(dataset: &Dataset, selection: &Selection<'_>, out: &mut impl Write) -> io::Result<()> {
     let table = &dataset.table;
     for (id, row) in selection.examples() {
@@ -14,12 +20,17 @@ pub fn write_jsonl(dataset: &Dataset, selection: &Selection<'_>, out: &mut impl 
         example.input.write(&mut Escaped(out))?;
         out.write_all(br#"","target":""#)?;
         example.target.write(&mut Escaped(out))?;
-        out.write_all(br#"","facts":{"#)?;
+        out.write_all(b"\",")?;
+        if dataset.pictures.is_some() {
+            write!(out, r#""image":"{}","#, picture_path(selection, &id))?;
+        }
+        out.write_all(br#""facts":{"#)?;
         for (i, fact) in table.facts.columns().iter().enumerate() {
             let comma = if i == 0 { "" } else { "," };
             write!(out, "{comma}\"{}\":", fact.name())?;
             match fact.value(row) {
                 FactValue::Number(number) => write!(out, "{number}")?,
+                range @ FactValue::Range(..) => write!(out, "\"{range}\"")?,
                 FactValue::Label(label) => {
                     out.write_all(b"\"")?;
                     Escaped(out).write_all(label.as_bytes())?;

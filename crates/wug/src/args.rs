@@ -6,8 +6,10 @@ use clap::builder::Styles;
 use clap::builder::styling::AnsiColor;
 use clap::{Parser, Subcommand, ValueEnum, ValueHint};
 
-use wug_bench::Source;
+use wug_bench::{Settings, Source};
 use wug_data::{Error, Result};
+
+use crate::terminal::Protocol;
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
@@ -64,6 +66,9 @@ pub(crate) struct List {
     /// What to list
     #[arg(value_enum, default_value_t = Listed::Datasets)]
     pub(crate) what: Listed,
+    /// What can be changed about datasets with --with
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) settings: bool,
     /// Every dataset by name, as one JSON document
     #[arg(long)]
     pub(crate) json: bool,
@@ -86,6 +91,12 @@ pub(crate) struct Data {
     /// Read the released files, or a folder that wug wrote, instead of drawing
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     data: Option<PathBuf>,
+    /// Change the dataset, such as operators=30; `wug list datasets --settings` shows what can be set
+    #[arg(long = "with", value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// Images of handwritten symbols: built-in, inkml:DIR (CROHME), images:DIR (a folder for each symbol)
+    #[arg(long, value_name = "SOURCE")]
+    glyphs: Option<String>,
 }
 
 #[derive(Clone, Copy)]
@@ -122,6 +133,21 @@ impl Data {
         }
     }
 
+    /// What the user chose about the dataset.
+    pub(crate) fn settings(&self) -> Result<Settings> {
+        let mut settings = Settings::default();
+        for chosen in &self.set {
+            let (key, value) = chosen
+                .split_once('=')
+                .ok_or_else(|| Error::usage(format!("`--with {chosen}`: expected KEY=VALUE")))?;
+            settings.set(key, value);
+        }
+        if let Some(glyphs) = &self.glyphs {
+            settings.set("glyphs", glyphs);
+        }
+        Ok(settings)
+    }
+
     /// The seed as the manifest records it: absent for data that were read.
     pub(crate) fn recorded_seed(&self) -> Option<serde_json::Value> {
         match (&self.data, self.seed) {
@@ -139,7 +165,17 @@ impl Data {
             Some(Seed::Official) => " --seed official".to_owned(),
             None => String::new(),
         };
-        if self.data.is_some() { format!("{seed} --data DIR") } else { seed }
+        let mut typed = if self.data.is_some() { format!("{seed} --data DIR") } else { seed };
+        for chosen in &self.set {
+            typed.push_str(&format!(" --with {chosen}"));
+        }
+        if let Some(glyphs) = &self.glyphs {
+            // A folder on this machine is nobody else's business.
+            let kind =
+                glyphs.split_once(':').map_or_else(|| glyphs.clone(), |(kind, _)| format!("{kind}:DIR"));
+            typed.push_str(&format!(" --glyphs {kind}"));
+        }
+        typed
     }
 }
 
@@ -156,6 +192,15 @@ pub(crate) struct Show {
     pub(crate) answer: bool,
     #[command(flatten)]
     pub(crate) data: Data,
+    /// Show how the examples are distributed instead
+    #[arg(long)]
+    pub(crate) stats: bool,
+    /// Write the pictures as one PNG file; with --stats, a folder of CSV and SVG files
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::AnyPath)]
+    pub(crate) out: Option<PathBuf>,
+    /// How to draw pictures in the terminal
+    #[arg(long, value_enum, default_value_t = Protocol::Auto)]
+    pub(crate) pictures: Protocol,
     /// One JSON document
     #[arg(long)]
     pub(crate) json: bool,
@@ -219,6 +264,9 @@ pub(crate) struct Score {
     /// Accuracy by a fact, such as action-length
     #[arg(long, value_name = "FACT")]
     pub(crate) by: Option<String>,
+    /// Which facts decide whether a prediction is right (permutation importance, 3 nearest neighbours)
+    #[arg(long)]
+    pub(crate) importance: bool,
     /// List the first N wrong predictions
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) errors: usize,

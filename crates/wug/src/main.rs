@@ -4,6 +4,7 @@ mod args;
 mod commands;
 mod output;
 mod scores;
+mod terminal;
 
 use std::process::ExitCode;
 

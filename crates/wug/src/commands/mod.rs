@@ -6,3 +6,4 @@ pub(crate) mod list;
 pub(crate) mod run;
 pub(crate) mod score;
 pub(crate) mod show;
+pub(crate) mod stats;

@@ -18,7 +18,8 @@ pub(crate) fn run(args: &Run) -> Done {
     check_benchmark(learner, &address)?;
     let metric = args.metric.as_deref().unwrap_or(address.benchmark.metrics()[0].name);
     let judge = address.benchmark.judge(metric)?;
-    let dataset = address.benchmark.make(&address.dataset, &args.data.source()?)?;
+    let dataset =
+        address.benchmark.make_with(&address.dataset, &args.data.source()?, &args.data.settings()?)?;
     let fact = args.by.as_deref().map(|fact| dataset.table.facts.column(fact)).transpose()?;
     let selection = selection(args, &address, &dataset)?;
 
@@ -27,7 +28,7 @@ pub(crate) fn run(args: &Run) -> Done {
     let answers = model.answers(&questions(&dataset, &selection));
     let texts: Vec<&str> = answers.iter().map(|answer| answer.text.as_deref().unwrap_or_default()).collect();
     let scored = [wug_report::score(&dataset, &selection, &texts, judge.as_ref())];
-    let mut report = Report::new(&dataset, metric, &scored, fact);
+    let mut report = Report::new(address.benchmark, &dataset, metric, &scored, fact, false)?;
     report.learner = Some(learner.about().name);
 
     if let Some(folder) = &args.out {
@@ -154,6 +155,7 @@ fn write_folder(
         dataset: task.dataset().to_owned(),
         format: "run".to_owned(),
         seed: args.data.recorded_seed(),
+        settings: args.data.settings()?.typed(),
         parts: vec![PartSize { part: selection.name.clone(), rows: answers.len() }],
         licence: address.benchmark.about().licence.to_owned(),
         files,

@@ -30,7 +30,7 @@ pub(crate) fn run(args: &Score) -> Done {
     if let Some(path) = &args.verdicts {
         write_file(path, |out| write_verdicts(&scored, out))?;
     }
-    let report = Report::new(&dataset, metric, &scored, fact);
+    let report = Report::new(address.benchmark, &dataset, metric, &scored, fact, args.importance)?;
     if args.json {
         return json(&report);
     }
@@ -48,7 +48,7 @@ pub(crate) fn run(args: &Score) -> Done {
 /// What the predictions are scored against.
 fn dataset(args: &Score, address: &Address) -> Result<Dataset> {
     let Some(gold) = &args.gold else {
-        return address.benchmark.make(&address.dataset, &args.data.source()?);
+        return address.benchmark.make_with(&address.dataset, &args.data.source()?, &args.data.settings()?);
     };
     let mut dataset = address.benchmark.read_gold(&address.dataset, gold)?;
     if let Some(part) = &address.part {
