@@ -17,6 +17,7 @@
 mod address;
 mod benchmark;
 mod card;
+pub mod cogs;
 mod exact;
 mod import;
 pub mod nacs;

@@ -1,0 +1,7 @@
+//! COGS
+pub mod convert;
+pub mod files;
+pub mod lexicon;
+pub mod lf;
+pub mod meaning;
+pub mod sentence;
