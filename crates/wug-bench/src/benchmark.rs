@@ -99,6 +99,12 @@ pub struct Metric {
 pub trait Judge: Sync {
     /// The verdict on one prediction. Predictions are hostile: any text gets a verdict.
     fn judge(&self, example: &Example<'_>, prediction: &str) -> Verdict;
+
+    /// Why a prediction is wrong, at whatever length helps, a line each; nothing if it is right.
+    fn explain(&self, example: &Example<'_>, prediction: &str) -> Vec<String> {
+        let verdict = self.judge(example, prediction);
+        if verdict.correct { Vec::new() } else { vec![verdict.reason] }
+    }
 }
 
 /// Whether a prediction is right, and why not.

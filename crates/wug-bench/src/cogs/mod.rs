@@ -4,4 +4,6 @@ pub mod files;
 pub mod lexicon;
 pub mod lf;
 pub mod meaning;
+pub mod score;
+pub mod sem;
 pub mod sentence;
