@@ -10,7 +10,7 @@ use parquet::errors::Result as ParquetResult;
 use parquet::file::properties::WriterProperties;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
-use parquet::record::RowAccessor;
+use parquet::record::{Field, RowAccessor};
 use parquet::schema::parser::parse_message_type;
 
 use crate::{Dataset, Error, FactValue, RawPart, RawRow, Result, Selection, Values};
@@ -109,4 +109,27 @@ pub fn read_parquet(path: &Path) -> Result<RawPart> {
         rows.push(RawRow { line: i + 1, input: text(input)?, target: text(target)? });
     }
     Ok(RawPart { path: path.to_owned(), rows })
+}
+
+/// The values of one fact in what [`write_parquet`] wrote, as text.
+pub(crate) fn read_parquet_fact(path: &Path, fact: &str) -> Result<Vec<String>> {
+    let fail =
+        |error: parquet::errors::ParquetError| Error::file(path, format!("not readable as Parquet: {error}"));
+    let file = File::open(path).map_err(Error::io(path))?;
+    let reader = SerializedFileReader::new(file).map_err(fail)?;
+    let mut values = Vec::new();
+    for row in reader.get_row_iter(None).map_err(fail)? {
+        let row = row.map_err(fail)?;
+        let facts = row.get_column_iter().find(|(name, _)| *name == "facts");
+        let value = match facts {
+            Some((_, Field::Group(facts))) => facts.get_column_iter().find(|(name, _)| *name == fact),
+            _ => None,
+        };
+        values.push(match value {
+            Some((_, Field::Str(value))) => value.clone(),
+            Some((_, value)) => value.to_string(),
+            None => return Err(Error::file(path, format!("has no fact `{fact}`"))),
+        });
+    }
+    Ok(values)
 }
