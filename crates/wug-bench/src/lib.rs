@@ -21,6 +21,7 @@ pub mod cogs;
 mod exact;
 mod import;
 pub mod nacs;
+pub mod recogs;
 pub mod scan;
 
 pub use address::Address;
@@ -32,4 +33,4 @@ pub use exact::{EXACT, Exact};
 pub use import::read_written_by_wug;
 
 /// All benchmarks. A new one is a folder and a line here.
-pub static BENCHMARKS: &[&dyn Benchmark] = &[&scan::Scan, &nacs::Nacs];
+pub static BENCHMARKS: &[&dyn Benchmark] = &[&scan::Scan, &nacs::Nacs, &cogs::Cogs, &recogs::Recogs];

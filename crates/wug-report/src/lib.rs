@@ -19,6 +19,8 @@
 
 mod interval;
 mod score;
+mod stats;
 
 pub use interval::wilson;
 pub use score::{Group, Groups, Scored, Tally, score};
+pub use stats::{Followers, PartStats, Stats, quantile};

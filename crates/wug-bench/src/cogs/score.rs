@@ -248,3 +248,6 @@ pub(crate) fn first_event<'f, 't>(form: &'f Form<'t>) -> Option<&'f super::lf::C
     let first = form.conjuncts.iter().rposition(|conjunct| conjunct.join == super::lf::Join::Semicolon);
     form.conjuncts.get(first.unwrap_or(0))
 }
+
+#[cfg(test)]
+mod tests;

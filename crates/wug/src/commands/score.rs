@@ -2,8 +2,8 @@ use std::io::Write;
 
 use serde::Serialize;
 
-use wug_bench::{Address, Benchmark};
-use wug_data::{Dataset, Predictions, Result, Selection, write_file};
+use wug_bench::{Address, Benchmark, Judge};
+use wug_data::{Dataset, Error, Predictions, Result, Selection, write_file};
 use wug_report::{Groups, Scored, Tally};
 
 use crate::args::Score;
@@ -15,6 +15,18 @@ struct Report<'a> {
     dataset: &'a str,
     metric: &'a str,
     parts: Vec<PartReport<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    explained: Vec<Explained>,
+}
+
+/// Why one prediction is wrong.
+#[derive(Serialize)]
+struct Explained {
+    id: String,
+    input: String,
+    target: String,
+    prediction: String,
+    reasons: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -56,8 +68,13 @@ pub(crate) fn run(args: &Score) -> Done {
             by: fact.map(|fact| scored.by(fact)),
         })
         .collect();
+    let explained = args
+        .explain
+        .iter()
+        .map(|id| explain(id, &dataset, judge.as_ref(), &scored, &aligned))
+        .collect::<Result<Vec<_>>>()?;
     if args.json {
-        return json(&Report { schema: 1, dataset: &dataset.name, metric, parts });
+        return json(&Report { schema: 1, dataset: &dataset.name, metric, parts, explained });
     }
 
     let mut out = out();
@@ -87,12 +104,49 @@ pub(crate) fn run(args: &Score) -> Done {
             )?;
         }
     }
+    for explained in &explained {
+        writeln!(out, "\n{BOLD}{}{BOLD:#}", explained.id)?;
+        writeln!(out, "  input      {}", explained.input)?;
+        writeln!(out, "  target     {GREEN}{}{GREEN:#}", explained.target)?;
+        writeln!(out, "  prediction {RED}{}{RED:#}", explained.prediction)?;
+        if explained.reasons.is_empty() {
+            writeln!(out, "  right by {metric}")?;
+        }
+        for reason in &explained.reasons {
+            writeln!(out, "  {reason}")?;
+        }
+    }
     let mut left = args.errors;
     for (scored, texts) in scored.iter().zip(&aligned) {
         left -= show_errors(&mut out, &dataset, scored, texts, left)?;
     }
     out.flush()?;
     Ok(())
+}
+
+/// Finds the prediction with an id and has the judge say what it says of it.
+fn explain(
+    id: &str,
+    dataset: &Dataset,
+    judge: &dyn Judge,
+    scored: &[Scored<'_>],
+    aligned: &[Vec<&str>],
+) -> Result<Explained> {
+    const LONGEST: usize = 4000;
+    for (scored, texts) in scored.iter().zip(aligned) {
+        let mut examples = scored.selection().examples().zip(texts);
+        if let Some(((id, row), text)) = examples.find(|((known, _), _)| known == id) {
+            let example = dataset.table.example(row);
+            return Ok(Explained {
+                id,
+                input: example.input.to_string(),
+                target: example.target.to_string(),
+                prediction: shorten(text, LONGEST),
+                reasons: judge.explain(&example, text),
+            });
+        }
+    }
+    Err(Error::usage(format!("--explain: `{id}` is not the id of a prediction that was scored")))
 }
 
 /// What the predictions are scored against.

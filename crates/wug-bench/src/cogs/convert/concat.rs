@@ -35,7 +35,7 @@ pub(super) fn join_sentences(parts: [&str; 3]) -> String {
 }
 
 /// The forms as one: of each, the first so many conjuncts come before all others.
-pub(super) fn join_forms<'t>(parts: [(Form<'t>, usize); 3]) -> Form<'t> {
+pub(super) fn join_forms(parts: [(Form<'_>, usize); 3]) -> Form<'_> {
     let (mut before, mut behind) = (Vec::new(), Vec::new());
     for (mut form, apart) in parts {
         behind.extend(form.conjuncts.split_off(apart));

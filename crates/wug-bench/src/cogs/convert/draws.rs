@@ -21,7 +21,7 @@ impl Draws {
             Self::Seed(seed) => {
                 let dataset = variant.name();
                 let streams = Streams::new(&dataset, "rows", seed);
-                Dice::Own { stream: streams.item(0), streams, dataset, seed }
+                Dice::Own(Box::new(Own { stream: streams.item(0), streams, dataset, seed }))
             }
         }
     }
@@ -32,30 +32,33 @@ pub enum Dice {
     /// One stream for everything.
     Python(Box<PythonRandom>),
     /// A stream for each row of each pass.
-    Own {
-        /// Those of the pass.
-        streams: Streams,
-        /// That of the row.
-        stream: Stream,
-        /// What they are for.
-        dataset: String,
-        /// Their seed.
-        seed: u64,
-    },
+    Own(Box<Own>),
+}
+
+/// Streams of wug's own.
+pub struct Own {
+    /// Those of the pass.
+    streams: Streams,
+    /// That of the row.
+    stream: Stream,
+    /// What they are for.
+    dataset: String,
+    /// Their seed.
+    seed: u64,
 }
 
 impl Dice {
     /// Begins another pass over the rows.
     pub fn pass(&mut self, name: &str) {
-        if let Self::Own { streams, dataset, seed, .. } = self {
-            *streams = Streams::new(dataset, name, *seed);
+        if let Self::Own(own) = self {
+            own.streams = Streams::new(&own.dataset, name, own.seed);
         }
     }
 
     /// Begins a row.
     pub fn row(&mut self, row: usize) {
-        if let Self::Own { streams, stream, .. } = self {
-            *stream = streams.item(row as u64);
+        if let Self::Own(own) = self {
+            own.stream = own.streams.item(row as u64);
         }
     }
 
@@ -63,7 +66,7 @@ impl Dice {
     pub fn unit(&mut self) -> f64 {
         match self {
             Self::Python(random) => random.random(),
-            Self::Own { stream, .. } => stream.unit(),
+            Self::Own(own) => own.stream.unit(),
         }
     }
 
@@ -71,7 +74,7 @@ impl Dice {
     pub fn choose<'a, T>(&mut self, items: &'a [T]) -> &'a T {
         match self {
             Self::Python(random) => random.choice(items),
-            Self::Own { stream, .. } => stream.choose(items),
+            Self::Own(own) => own.stream.choose(items),
         }
     }
 }

@@ -27,10 +27,10 @@ struct Phrase {
 pub fn convert(mut rows: Vec<Row>, dice: &mut Dice, easy: bool) -> Converted {
     dice.pass("participial");
     let nouns = nouns(&rows)?;
-    for i in 0..rows.len() {
+    for (i, row) in rows.iter_mut().enumerate() {
         dice.row(i);
-        if let Some(row) = extend(&rows[i], i, &nouns, dice, easy)? {
-            rows[i] = row;
+        if let Some(extended) = extend(row, i, &nouns, dice, easy)? {
+            *row = extended;
         }
     }
     Ok(rows)

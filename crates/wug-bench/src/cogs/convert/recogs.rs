@@ -136,14 +136,13 @@ fn join(
     kind: &str,
     prepare: impl FnOnce([&str; 3], &mut [Form<'_>; 3]) -> Result<(), String>,
 ) -> Result<Row, ConvertError> {
-    let [a, b, c] = triple;
     let sentences = triple.map(|i| rows[i].sentence.as_str());
-    let [(first, x), (second, y), (third, z)] =
-        [parse(&rows[a], a)?, parse(&rows[b], b)?, parse(&rows[c], c)?];
-    let mut forms = [first, second, third];
-    prepare(sentences, &mut forms).map_err(|what| ConvertError { row: a, what })?;
-    let [first, second, third] = forms;
-    let form = join_forms([(first, x), (second, y), (third, z)]);
+    let parsed = triple.iter().map(|&i| parse(&rows[i], i)).collect::<Result<Vec<_>, _>>()?;
+    let (forms, entities): (Vec<Form<'_>>, Vec<usize>) = parsed.into_iter().unzip();
+    let mut forms: [Form<'_>; 3] = forms.try_into().unwrap_or_default();
+    prepare(sentences, &mut forms).map_err(|what| ConvertError { row: triple[0], what })?;
+    let mut entities = entities.into_iter();
+    let form = join_forms(forms.map(|form| (form, entities.next().unwrap_or(0))));
     Ok(Row { sentence: join_sentences(sentences), form: form.print(Notation::Recogs), kind: kind.to_owned() })
 }
 

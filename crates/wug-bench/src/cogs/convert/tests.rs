@@ -9,7 +9,8 @@ use super::super::meaning::meaning_of;
 fn sha256(rows: &[Row]) -> String {
     let mut bytes = Vec::new();
     files::write(rows, &mut bytes).unwrap();
-    Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    let digest = Sha256::digest(&bytes);
+    digest.iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}"))
 }
 
 fn rows(cogs: &Path, part: &str) -> Vec<Row> {

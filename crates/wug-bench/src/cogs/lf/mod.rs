@@ -124,7 +124,7 @@ pub enum Term<'t> {
     Constant(Name<'t>),
 }
 
-impl<'t> Term<'t> {
+impl Term<'_> {
     /// The name, whatever it names.
     pub fn name(&self) -> &str {
         match self {

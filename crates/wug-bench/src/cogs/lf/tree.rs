@@ -74,7 +74,7 @@ pub(super) fn print(form: &Form<'_>, out: &mut String) {
         Some(root) => write_tree(root, &nodes, out),
         // A primitive that is one word.
         None => {
-            out.push_str(form.conjuncts.first().and_then(|bare| bare.head.as_deref()).unwrap_or_default())
+            out.push_str(form.conjuncts.first().and_then(|bare| bare.head.as_deref()).unwrap_or_default());
         }
     }
 }

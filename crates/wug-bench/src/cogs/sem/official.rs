@@ -130,9 +130,8 @@ fn conjuncts(text: &str) -> Vec<Conjunct<'_>> {
         let mut conjunct = Conjunct { around: Vec::new(), variables: Vec::new() };
         let mut rest = piece;
         let mut around = 0;
-        loop {
-            // The next word, which is a variable or goes with what is around.
-            let Some(start) = rest[around..].find(is_word).map(|i| around + i) else { break };
+        // The next word is a variable or goes with what is around.
+        while let Some(start) = rest[around..].find(is_word).map(|i| around + i) {
             let end = rest[start..].find(|c| !is_word(c)).map_or(rest.len(), |i| start + i);
             if rest[start..end].bytes().all(|byte| byte.is_ascii_digit()) {
                 conjunct.around.push(&rest[..start]);

@@ -57,8 +57,8 @@ impl Search<'_> {
         }
         let open_left: Vec<u32> = open.iter().map(|&i| left[i]).collect();
         let open_right: Vec<u32> = open.iter().map(|&i| right[i]).collect();
-        let parts_left = self.parts(self.a, &open_left);
-        let parts_right = self.parts(self.b, &open_right);
+        let parts_left = parts(self.a, &open_left);
+        let parts_right = parts(self.b, &open_right);
         if parts_left.len() != parts_right.len() {
             return Match::Different;
         }
@@ -166,39 +166,6 @@ impl Search<'_> {
         rest.is_some()
     }
 
-    /// The variables, grouped by which are related, over any number of steps.
-    fn parts(&self, structure: &Structure, variables: &[u32]) -> Vec<Vec<u32>> {
-        let mut part_of = vec![u32::MAX; structure.variables()];
-        for &variable in variables {
-            part_of[variable as usize] = u32::MAX - 1;
-        }
-        let mut parts: Vec<Vec<u32>> = Vec::new();
-        for &variable in variables {
-            if part_of[variable as usize] != u32::MAX - 1 {
-                continue;
-            }
-            let number = parts.len() as u32;
-            part_of[variable as usize] = number;
-            let mut part = vec![variable];
-            let mut next = 0;
-            while let Some(&variable) = part.get(next) {
-                next += 1;
-                for &(atom, _) in &structure.occurrences[variable as usize] {
-                    for argument in &structure.atoms[atom as usize].arguments {
-                        if let Argument::Variable(other) = *argument
-                            && part_of[other as usize] == u32::MAX - 1
-                        {
-                            part_of[other as usize] = number;
-                            part.push(other);
-                        }
-                    }
-                }
-            }
-            parts.push(part);
-        }
-        parts
-    }
-
     /// Whether the mapping turns the atoms of `a` into those of `b`.
     fn maps(&self) -> bool {
         let mut mapped: Vec<Atom> = self
@@ -222,6 +189,39 @@ impl Search<'_> {
         images.sort_unstable();
         images.windows(2).all(|pair| pair[0] != pair[1]) && mapped == self.b.atoms
     }
+}
+
+/// The variables, grouped by which are related, over any number of steps.
+fn parts(structure: &Structure, variables: &[u32]) -> Vec<Vec<u32>> {
+    let mut part_of = vec![u32::MAX; structure.variables()];
+    for &variable in variables {
+        part_of[variable as usize] = u32::MAX - 1;
+    }
+    let mut parts: Vec<Vec<u32>> = Vec::new();
+    for &variable in variables {
+        if part_of[variable as usize] != u32::MAX - 1 {
+            continue;
+        }
+        let number = parts.len() as u32;
+        part_of[variable as usize] = number;
+        let mut part = vec![variable];
+        let mut next = 0;
+        while let Some(&variable) = part.get(next) {
+            next += 1;
+            for &(atom, _) in &structure.occurrences[variable as usize] {
+                for argument in &structure.atoms[atom as usize].arguments {
+                    if let Argument::Variable(other) = *argument
+                        && part_of[other as usize] == u32::MAX - 1
+                    {
+                        part_of[other as usize] = number;
+                        part.push(other);
+                    }
+                }
+            }
+        }
+        parts.push(part);
+    }
+    parts
 }
 
 fn recolour(structure: &Structure, variables: &[u32], colours: &mut [u64]) {

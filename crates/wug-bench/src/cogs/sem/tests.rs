@@ -243,11 +243,9 @@ fn adversarial() -> Vec<(String, String, Match)> {
         (0..n).map(one).collect::<Vec<_>>().join(" AND ")
     };
     let chain = |n: usize, last: &str| {
-        let mut text = String::from("Liam ( 0 )");
-        for i in 1..n {
-            text += &format!(" AND like ( {i} ) AND agent ( {i} , 0 ) AND ccomp ( {i} , {} )", i + 1);
-        }
-        format!("{text} AND {last} ( {n} )")
+        let link = |i: usize| format!("like ( {i} ) AND agent ( {i} , 0 ) AND ccomp ( {i} , {} )", i + 1);
+        let links: Vec<String> = (1..n).map(link).collect();
+        format!("Liam ( 0 ) AND {} AND {last} ( {n} )", links.join(" AND "))
     };
     let rook = graph((0..16).flat_map(|i| {
         (0..16).filter(move |&j| i != j && (i / 4 == j / 4 || i % 4 == j % 4)).map(move |j| (i, j))
@@ -305,23 +303,18 @@ fn decides_adversarial_pairs() {
 #[test]
 fn endless_searches_are_given_up() {
     // Two strongly regular graphs in one, many times over: each choice is wrong only at the end.
-    let mut a = String::new();
-    let mut b = String::new();
     let pairs = adversarial();
     let (rook, shrikhande, _) = &pairs[pairs.len() - 1];
-    for copy in 0..40 {
-        let move_to = |text: &str| {
-            let word =
-                |word: &str| word.parse::<usize>().map_or(word.to_owned(), |n| (n + 16 * copy).to_string());
-            text.split(' ').map(word).collect::<Vec<_>>().join(" ")
-        };
-        a += &format!("{}{}", if copy == 0 { "" } else { " AND " }, move_to(rook));
-        b += &format!(
-            "{}{}",
-            if copy == 0 { "" } else { " AND " },
-            move_to(if copy % 2 == 0 { rook } else { shrikhande })
-        );
-    }
+    let copy = |text: &str, number: usize| {
+        let word =
+            |word: &str| word.parse::<usize>().map_or(word.to_owned(), |n| (n + 16 * number).to_string());
+        text.split(' ').map(word).collect::<Vec<_>>().join(" ")
+    };
+    let copies = |choose: &dyn Fn(usize) -> bool| {
+        let one = |number| copy(if choose(number) { rook } else { shrikhande }, number);
+        (0..40).map(one).collect::<Vec<_>>().join(" AND ")
+    };
+    let (a, b) = (copies(&|_| true), copies(&|number| number % 2 == 0));
     assert_ne!(compare(&recogs(&a), &recogs(&b)), Match::Equal);
 }
 
