@@ -226,3 +226,6 @@ impl<'t> Builder<'t> {
         Form { lambdas: Vec::new(), opens_with_semicolon: false, conjuncts }
     }
 }
+
+#[cfg(test)]
+mod tests;

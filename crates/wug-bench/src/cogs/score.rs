@@ -62,13 +62,13 @@ pub fn notation_of(target: &str) -> Notation {
     }
 }
 
-/// Predictions longer than this, and than sixteen targets, are not looked into: no logical form is that long, and
-/// reading one must not take long.
-const LONGEST: usize = 64 << 10;
+/// Predictions longer than this, and than four targets, are not looked into: the longest logical form of the release has
+/// 1,385 bytes, and reading one must not take long.
+const LONGEST: usize = 16 << 10;
 
 /// The verdict on a prediction that is too long to be judged.
 fn too_long(target: &str, prediction: &str) -> Option<Verdict> {
-    let most = LONGEST.max(16 * target.len());
+    let most = LONGEST.max(4 * target.len());
     (prediction.len() > most).then(|| Verdict {
         correct: false,
         undecided: true,

@@ -103,9 +103,11 @@ impl<'t> Sentence<'t> {
                 break;
             }
         }
-        if reader.next() != Some(".") || reader.position < words.len() {
-            reader.position = reader.position.saturating_sub(1);
-            return Err(reader.expected("` .` and the end of the sentence"));
+        if !reader.take(".") {
+            return Err(reader.expected("`.`"));
+        }
+        if reader.position < words.len() {
+            return Err(reader.expected("the end of the sentence"));
         }
         Ok(Self { clauses })
     }
@@ -119,12 +121,6 @@ struct Reader<'w, 't> {
 impl<'t> Reader<'_, 't> {
     fn peek(&self) -> Option<&'t str> {
         self.words.get(self.position).copied()
-    }
-
-    fn next(&mut self) -> Option<&'t str> {
-        let word = self.peek();
-        self.position += 1;
-        word
     }
 
     fn take(&mut self, word: &str) -> bool {

@@ -44,7 +44,7 @@ fn construction(sentence: &Sentence<'_>) -> &'static str {
     }
 }
 
-/// Shares in percent of the 30,000 released sentences, of constructions that 3.5 of the specification tells apart.
+/// Shares of the constructions among the 30,000 released sentences, in percent.
 const SHARES: [(&str, f64); 20] = [
     ("clause", 9.5),
     ("unacc+obj", 6.6),
