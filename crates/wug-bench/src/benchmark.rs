@@ -61,9 +61,9 @@ pub trait Benchmark: Sync {
         &[]
     }
 
-    /// The distributions that its paper shows of a dataset.
-    fn statistics(&self, _dataset: &Dataset) -> Vec<Statistic> {
-        Vec::new()
+    /// The distributions that its paper shows of a dataset, or those of sizes and lengths.
+    fn statistics(&self, dataset: &Dataset) -> Vec<Statistic> {
+        crate::statistics::usual(dataset)
     }
 
     /// Reads a file of the official format as a dataset with one part, whose examples are scored against.
@@ -142,6 +142,12 @@ pub struct Metric {
 pub trait Judge: Sync {
     /// The verdict on one prediction. Predictions are hostile: any text gets a verdict.
     fn judge(&self, example: &Example<'_>, prediction: &str) -> Verdict;
+
+    /// Why a prediction is wrong, at whatever length helps, a line each; nothing if it is right.
+    fn explain(&self, example: &Example<'_>, prediction: &str) -> Vec<String> {
+        let verdict = self.judge(example, prediction);
+        if verdict.correct { Vec::new() } else { vec![verdict.reason] }
+    }
 }
 
 /// Whether a prediction is right, and why not.

@@ -17,13 +17,16 @@
 mod address;
 mod benchmark;
 mod card;
+pub mod cogs;
 mod exact;
 pub mod hint;
 mod import;
 pub mod mns;
 pub mod nacs;
+pub mod recogs;
 pub mod scan;
 mod settings;
+mod statistics;
 
 pub use address::Address;
 pub use benchmark::{
@@ -36,4 +39,5 @@ pub use import::read_written_by_wug;
 pub use settings::{Setting, Settings};
 
 /// All benchmarks. A new one is a folder and a line here.
-pub static BENCHMARKS: &[&dyn Benchmark] = &[&scan::Scan, &nacs::Nacs, &hint::Hint, &mns::Mns];
+pub static BENCHMARKS: &[&dyn Benchmark] =
+    &[&scan::Scan, &nacs::Nacs, &cogs::Cogs, &recogs::Recogs, &hint::Hint, &mns::Mns];

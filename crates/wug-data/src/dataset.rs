@@ -113,7 +113,7 @@ impl<'a> Tokens<'a> {
             let mut letters = text.chars().filter(|c| !c.is_whitespace());
             self.words().flat_map(str::chars).all(|c| letters.next() == Some(c)) && letters.next().is_none()
         } else {
-            self.words().eq(text.split_whitespace())
+            self.words().filter(|word| !word.is_empty()).eq(text.split_whitespace())
         }
     }
 }

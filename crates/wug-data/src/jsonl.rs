@@ -85,3 +85,25 @@ pub fn read_jsonl(path: &Path) -> Result<RawPart> {
     }
     Ok(RawPart { path: path.to_owned(), rows })
 }
+
+/// The values of one fact in what [`write_jsonl`] wrote, as text: for benchmarks whose facts say more than follows from
+/// the example.
+pub(crate) fn read_jsonl_fact(path: &Path, fact: &str) -> Result<Vec<String>> {
+    #[derive(Deserialize)]
+    struct Row {
+        #[serde(default)]
+        facts: serde_json::Map<String, serde_json::Value>,
+    }
+    let mut lines = Lines::open(path)?;
+    let mut values = Vec::new();
+    while let Some((line, text)) = lines.next()? {
+        let row: Row = serde_json::from_str(text)
+            .map_err(|error| Error::line(path, line, format!("expected `facts` as JSON: {error}")))?;
+        values.push(match row.facts.get(fact) {
+            Some(serde_json::Value::String(value)) => value.clone(),
+            Some(value) => value.to_string(),
+            None => return Err(Error::line(path, line, format!("has no fact `{fact}`"))),
+        });
+    }
+    Ok(values)
+}

@@ -35,6 +35,14 @@ pub use wug_grammar::Vocab;
 
 use std::path::PathBuf;
 
+/// The values of one fact in a JSONL or Parquet file that wug wrote, row by row.
+pub fn read_fact(path: &std::path::Path, fact: &str) -> Result<Vec<String>> {
+    match path.extension().and_then(|extension| extension.to_str()) {
+        Some("parquet") => parquet::read_parquet_fact(path, fact),
+        _ => jsonl::read_jsonl_fact(path, fact),
+    }
+}
+
 /// One row of a file, before anyone has checked what it says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RawRow {

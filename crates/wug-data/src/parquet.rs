@@ -13,7 +13,7 @@ use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
-use parquet::record::RowAccessor;
+use parquet::record::{Field, RowAccessor};
 use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::Type;
 use rayon::prelude::*;
@@ -161,6 +161,34 @@ fn read_rows(path: &Path) -> Result<RawPart> {
         rows.push(RawRow { line: i + 1, input: text(0)?, target: text(1)? });
     }
     Ok(RawPart { path: path.to_owned(), rows })
+}
+
+/// The values of one fact in what [`write_parquet`] wrote, as text.
+pub(crate) fn read_parquet_fact(path: &Path, fact: &str) -> Result<Vec<String>> {
+    quietly(|| read_fact(path, fact))
+        .unwrap_or_else(|| Err(Error::file(path, "not readable as Parquet: damaged")))
+}
+
+fn read_fact(path: &Path, fact: &str) -> Result<Vec<String>> {
+    let fail =
+        |error: parquet::errors::ParquetError| Error::file(path, format!("not readable as Parquet: {error}"));
+    let file = File::open(path).map_err(Error::io(path))?;
+    let reader = SerializedFileReader::new(file).map_err(fail)?;
+    let mut values = Vec::new();
+    for row in reader.get_row_iter(None).map_err(fail)? {
+        let row = row.map_err(fail)?;
+        let facts = row.get_column_iter().find(|(name, _)| *name == "facts");
+        let value = match facts {
+            Some((_, Field::Group(facts))) => facts.get_column_iter().find(|(name, _)| *name == fact),
+            _ => None,
+        };
+        values.push(match value {
+            Some((_, Field::Str(value))) => value.clone(),
+            Some((_, value)) => value.to_string(),
+            None => return Err(Error::file(path, format!("has no fact `{fact}`"))),
+        });
+    }
+    Ok(values)
 }
 
 thread_local! {

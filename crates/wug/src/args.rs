@@ -27,6 +27,7 @@ Examples:
   wug generate scan/length --out data          files for your model
   wug score scan/length --predictions out.txt  the right score
   wug run mns/circle --learner bayes           a learner's score
+  wug convert cogs recogs/v2 --in train.tsv --out recogs.tsv
 
 DATASET is BENCHMARK/DATASET as `wug list` prints it; #PART behind it picks a part.
 Exit codes: 0 done, 1 the work failed, 2 wrong usage.")]
@@ -43,6 +44,8 @@ pub(crate) enum Command {
     Show(Show),
     /// Write a dataset, or all datasets of a benchmark, to files
     Generate(Generate),
+    /// Rewrite a file of one dataset as another
+    Convert(Convert),
     /// Score predictions
     Score(Score),
     /// Let a learner answer, and score it
@@ -248,6 +251,30 @@ impl Format {
 }
 
 #[derive(clap::Args)]
+#[command(after_help = "\
+Example: wug convert cogs recogs/positional --in train.tsv --out positional.tsv --seed official")]
+pub(crate) struct Convert {
+    /// The dataset that the file is of: cogs
+    #[arg(value_name = "FROM")]
+    pub(crate) from: String,
+    /// The dataset that it should be of, such as recogs/positional or cogs/variable-free
+    #[arg(value_name = "TO")]
+    pub(crate) to: String,
+    /// The file to read, in the official format
+    #[arg(long = "in", value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) input: PathBuf,
+    /// The file to write
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) out: PathBuf,
+    /// Which part it is: only train is added to and altered [default: what the name of the file begins with]
+    #[arg(long, value_name = "PART")]
+    pub(crate) part: Option<String>,
+    /// Seed of what is drawn, or `official` for the draws of the release [default: 0]
+    #[arg(long, value_name = "N|official")]
+    pub(crate) seed: Option<Seed>,
+}
+
+#[derive(clap::Args)]
 pub(crate) struct Score {
     /// The dataset, or a part of it [default part: the one the benchmark tests on, or those that the ids name]
     #[arg(value_name = "DATASET[#PART]")]
@@ -267,6 +294,9 @@ pub(crate) struct Score {
     /// Which facts decide whether a prediction is right (permutation importance, 3 nearest neighbours)
     #[arg(long)]
     pub(crate) importance: bool,
+    /// Say at length why the prediction with this id is wrong; may be given again
+    #[arg(long, value_name = "ID")]
+    pub(crate) explain: Vec<String>,
     /// List the first N wrong predictions
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) errors: usize,

@@ -18,6 +18,18 @@ pub(crate) struct Report<'a> {
     pub(crate) learner: Option<&'a str>,
     metric: &'a str,
     parts: Vec<PartReport<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) explained: Vec<Explained>,
+}
+
+/// Why one prediction is wrong.
+#[derive(Serialize)]
+pub(crate) struct Explained {
+    pub(crate) id: String,
+    pub(crate) input: String,
+    pub(crate) target: String,
+    pub(crate) prediction: String,
+    pub(crate) reasons: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -60,7 +72,7 @@ impl<'a> Report<'a> {
             })
         };
         let parts = scored.iter().map(part).collect::<Result<_>>()?;
-        Ok(Self { schema: 1, dataset: &dataset.name, learner: None, metric, parts })
+        Ok(Self { schema: 1, dataset: &dataset.name, learner: None, metric, parts, explained: Vec::new() })
     }
 
     /// The table for a person.
@@ -104,6 +116,18 @@ impl<'a> Report<'a> {
                     "{}",
                     table(&[groups.fact, "n", "correct", "accuracy", ""], &[1, 2, 3], rows.collect())
                 )?;
+            }
+        }
+        for explained in &self.explained {
+            writeln!(out, "\n{BOLD}{}{BOLD:#}", explained.id)?;
+            writeln!(out, "  input      {}", explained.input)?;
+            writeln!(out, "  target     {GREEN}{}{GREEN:#}", explained.target)?;
+            writeln!(out, "  prediction {RED}{}{RED:#}", explained.prediction)?;
+            if explained.reasons.is_empty() {
+                writeln!(out, "  right by {}", self.metric)?;
+            }
+            for reason in &explained.reasons {
+                writeln!(out, "  {reason}")?;
             }
         }
         Ok(())

@@ -1,5 +1,6 @@
 //! One file a command.
 
+pub(crate) mod convert;
 pub(crate) mod generate;
 pub(crate) mod help;
 pub(crate) mod list;
