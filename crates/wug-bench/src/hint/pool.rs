@@ -96,6 +96,34 @@ impl Pool {
     }
 }
 
+/// All small expressions with their values. Each is as likely as any other of its size, so a small subtree can be drawn
+/// whole: most of a large one is small subtrees.
+#[derive(Debug)]
+pub struct Ready {
+    sizes: Vec<ReadySize>,
+}
+
+/// The expressions with one number of operators.
+#[derive(Debug)]
+struct ReadySize {
+    width: usize,
+    tokens: Vec<u8>,
+    /// Value and largest value of each; `None` if it is undefined.
+    values: Vec<Option<(u64, u64)>>,
+}
+
+impl Ready {
+    /// The small expressions of an alphabet.
+    pub fn new(alphabet: &Alphabet) -> Self {
+        let size = |operators| {
+            let all = enumerate(alphabet, operators);
+            let values = all.iter().map(|prefix| evaluate(prefix)).collect();
+            ReadySize { width: 2 * operators + 1, tokens: all.concat(), values }
+        };
+        Self { sizes: (0..=ENUMERATED).map(size).collect() }
+    }
+}
+
 /// Draws a pool as the release was drawn: one sequence of random numbers for everything.
 pub fn draw_official(wanted: &Wanted<'_>, random: &mut PythonRandom) -> Result<Pool> {
     wanted.check()?;
@@ -118,7 +146,7 @@ pub fn draw_official(wanted: &Wanted<'_>, random: &mut PythonRandom) -> Result<P
 }
 
 /// Draws a pool from streams: 64 candidates from each, accepted in order, on all cores.
-pub fn draw_fresh(wanted: &Wanted<'_>, streams: &Streams) -> Result<Pool> {
+pub fn draw_fresh(wanted: &Wanted<'_>, ready: &Ready, streams: &Streams) -> Result<Pool> {
     /// Most candidates take fewer random numbers than it takes to begin a stream.
     const PER_STREAM: u64 = 64;
     const BLOCK: u64 = 64 * PER_STREAM;
@@ -140,7 +168,7 @@ pub fn draw_fresh(wanted: &Wanted<'_>, streams: &Streams) -> Result<Pool> {
         let drawn: Vec<(Vec<u64>, Vec<u8>)> = (0..blocks)
             .into_par_iter()
             .map(|block| {
-                let mut candidate = Candidate::new(wanted);
+                let mut candidate = Candidate { ready: &ready.sizes, ..Candidate::new(wanted) };
                 let (mut results, mut tokens) = (Vec::new(), Vec::new());
                 let first = (next + block * BLOCK) / PER_STREAM;
                 for stream in first..first + BLOCK / PER_STREAM {
@@ -169,13 +197,15 @@ pub fn draw_fresh(wanted: &Wanted<'_>, streams: &Streams) -> Result<Pool> {
 /// An expression being drawn.
 struct Candidate<'a> {
     wanted: &'a Wanted<'a>,
+    /// What is drawn whole, by number of operators.
+    ready: &'a [ReadySize],
     tokens: Vec<u8>,
     largest: u64,
 }
 
 impl<'a> Candidate<'a> {
     fn new(wanted: &'a Wanted<'a>) -> Self {
-        Self { wanted, tokens: Vec::with_capacity(2 * wanted.operators + 1), largest: 0 }
+        Self { wanted, ready: &[], tokens: Vec::with_capacity(2 * wanted.operators + 1), largest: 0 }
     }
 
     /// Draws an expression; its result, if it is one that the pool asks for.
@@ -189,6 +219,13 @@ impl<'a> Candidate<'a> {
 
     /// Draws a subtree; its value, if it and all its parts are defined and small enough.
     fn subtree<D: Draw>(&mut self, random: &mut D, operators: usize) -> Option<u64> {
+        if let Some(ready) = self.ready.get(operators) {
+            let drawn = random.below(ready.values.len() as u32) as usize;
+            self.tokens.extend_from_slice(&ready.tokens[drawn * ready.width..(drawn + 1) * ready.width]);
+            let (value, largest) = ready.values[drawn]?;
+            self.largest = self.largest.max(largest);
+            return (largest <= self.wanted.most).then_some(value);
+        }
         let alphabet = self.wanted.alphabet;
         if operators == 0 {
             let leaf = alphabet.leaves[random.below(alphabet.leaves.len() as u32) as usize];

@@ -10,7 +10,7 @@ use wug_data::{Error, Part, PythonRandom, Result, Streams};
 
 use super::grammar::{Alphabet, Symbol};
 use super::meaning::evaluate;
-use super::pool::{Pool, Wanted, draw_fresh, draw_official};
+use super::pool::{Pool, Ready, Wanted, draw_fresh, draw_official};
 
 /// The seed that the release was drawn with.
 const OFFICIAL_SEED: u32 = 12306;
@@ -161,9 +161,10 @@ pub fn fresh(design: &Design, seed: u64) -> Result<Vec<Pools>> {
     let alphabet = design.alphabet();
     let name =
         design.symbol.map_or_else(|| "hint".to_owned(), |symbol| format!("hint/{}", symbol.character()));
+    let ready = Ready::new(&alphabet);
     let draw = |operators: usize, large: bool| {
         let part = format!("{operators} operators, {} values", if large { "large" } else { "small" });
-        draw_fresh(&design.wanted(&alphabet, operators, large), &Streams::new(&name, &part, seed))
+        draw_fresh(&design.wanted(&alphabet, operators, large), &ready, &Streams::new(&name, &part, seed))
     };
     let numbers: Vec<usize> = design.numbers_of_operators().collect();
     numbers
