@@ -4,11 +4,13 @@
     python3 benches/compare/mns.py target/release/wug
 
 Draws problems as wug does for mns/circle (no pictures), first checks that they are alike (the share of answers that
-are 1), then prints seconds for each and their ratio. Needs nothing but the standard library.
+are 1), then prints the time of each and their ratio, by the clock and by the work of one core. Needs nothing but the
+standard library.
 """
 
 import json
 import random
+import resource
 import subprocess
 import sys
 import tempfile
@@ -164,27 +166,32 @@ def main():
     wug = sys.argv[1] if len(sys.argv) > 1 else "target/release/wug"
     number = 28 * 500
     random.seed(0)
-    start = time.perf_counter()
+    start, cpu = time.perf_counter(), time.process_time()
     ones = 0
     with tempfile.TemporaryFile("w") as out:
         for i in range(number):
             text, answer = problem(*CONDITIONS[i % 28])
             ones += answer == 1
             out.write(json.dumps({"id": i, "input": text, "target": str(answer)}) + "\n")
-    python = (time.perf_counter() - start) / number
+    python = (time.perf_counter() - start) / number * 1e6
+    python_cpu = (time.process_time() - cpu) / number * 1e6
 
     with tempfile.TemporaryDirectory() as folder:
         start = time.perf_counter()
-        subprocess.run([wug, "generate", "mns/circle", "--quiet", "--out", f"{folder}/data"], check=True, stdout=subprocess.DEVNULL)
+        command = [wug, "generate", "mns/circle", "--quiet", "--out", f"{folder}/data"]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
         seconds = time.perf_counter() - start
+        usage = resource.getrusage(resource.RUSAGE_CHILDREN)
         with open(f"{folder}/data/test.jsonl") as lines:
             targets = [json.loads(line)["target"] for line in lines]
-    rust = seconds / 280_000
+    rust = seconds / 280_000 * 1e6
+    rust_cpu = (usage.ru_utime + usage.ru_stime) / 280_000 * 1e6
 
-    print(f"answers that are 1: Python {ones / number:.1%} of {number}, wug {targets.count('1') / len(targets):.1%} of {len(targets)}")
-    print(f"Python: {python * 1e6:.1f} us a problem ({number} problems, one core)")
-    print(f"wug:    {rust * 1e6:.1f} us a problem (280,000 problems in {seconds:.2f} s, all cores, written as JSONL)")
-    print(f"ratio:  {python / rust:.0f}")
+    share = targets.count("1") / len(targets)
+    print(f"answers that are 1: Python {ones / number:.1%} of {number}, wug {share:.1%} of {len(targets)}")
+    print(f"Python: {python:6.1f} us a problem, {python_cpu:6.1f} us of one core ({number} problems as JSON lines)")
+    print(f"wug:    {rust:6.1f} us a problem, {rust_cpu:6.1f} us of one core (280,000 problems in {seconds:.2f} s)")
+    print(f"ratio:  {python / rust:6.0f} by the clock, {python_cpu / rust_cpu:.0f} core for core")
 
 
 if __name__ == "__main__":
