@@ -156,7 +156,7 @@ fn wrong_usage_and_bad_files_are_told() {
     let folder = temporary.path();
     fs::write(folder.join("rows.tsv"), "Emma slept .\tsleep . agent ( x _ 1 , Emma )\tin_distribution\n")
         .unwrap();
-    let convert = |to, more: &[&str]| {
+    let convert = |to: &'static str, more: &[&'static str]| {
         [&["convert", "cogs", to, "--in", "rows.tsv", "--out", "out.tsv"][..], more].concat()
     };
     assert!(fails(folder, 2, &convert("recogs/v9", &["--part", "dev"])).contains("recogs/v2"));

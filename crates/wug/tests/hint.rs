@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 use wug_data::Picture;
 
 /// Small enough to be made in a moment.
-const SMALL: [&str; 6] = ["--set", "train=60", "--set", "val=20", "--set", "test=40"];
+const SMALL: [&str; 6] = ["--with", "train=60", "--with", "val=20", "--with", "test=40"];
 
 fn wug(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_wug")).args(arguments).output().unwrap()
@@ -160,7 +160,7 @@ fn harder_layouts_and_glyphs_are_chosen() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("sheet.png");
     let show = ["show", "hint/image#test-SS", "-n", "4", "--out", path.to_str().unwrap()];
-    let layout = ["--set", "gap=30", "--set", "baseline=8", "--set", "scale=0.5", "--set", "pen=thin"];
+    let layout = ["--with", "gap=30", "--with", "baseline=8", "--with", "scale=0.5", "--with", "pen=thin"];
     done(&with(&with(&show, &SMALL), &layout));
     assert!(Picture::from_png(&fs::read(&path).unwrap()).unwrap().width > 45);
     let text = done(&with(&["show", "hint/image#test-SS", "-n", "1", "--pictures", "blocks"], &SMALL));
@@ -178,9 +178,9 @@ fn harder_layouts_and_glyphs_are_chosen() {
     let error = fails(&with(&["show", "hint/image", "--glyphs", &glyphs], &SMALL), 1);
     assert!(error.contains("has no folder `0`"), "{error}");
     fails(&["show", "hint/image", "--glyphs", "mnist"], 2);
-    fails(&["show", "hint/symbol", "--set", "operators"], 2);
-    fails(&["show", "scan/length", "--set", "operators=3"], 2);
-    fails(&["show", "hint/symbol", "--set", "test=4", "--seed", "official"], 2);
+    fails(&["show", "hint/symbol", "--with", "operators"], 2);
+    fails(&["show", "scan/length", "--with", "operators=3"], 2);
+    fails(&["show", "hint/symbol", "--with", "test=4", "--seed", "official"], 2);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Files: the release's `.npz` with a problem each, folders that wug wrote, and problems from elsewhere as JSON lines.
 
+use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -300,7 +301,7 @@ impl<'a> Arrays<'a> {
             let numbers: Vec<String> = list.iter().map(|word| word.replace("mark", "?")).collect();
             let bar = if i == 0 { "" } else { " |" };
             let centre = centres.get(i).map_or_else(String::new, |constant| format!(" = {constant}"));
-            text.push_str(&format!("{bar} {}{centre}", numbers.join(" ")));
+            let _ = write!(text, "{bar} {}{centre}", numbers.join(" "));
         }
         Some(text.parse())
     }

@@ -33,7 +33,7 @@ mod tests;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use wug_data::{Dataset, Error, Part, Result, Selection, Table, read_jsonl};
+use wug_data::{Dataset, Error, Part, Pictures, Result, Selection, Table, read_jsonl};
 
 use crate::{About, Benchmark, EXACT, Exact, Family, Judge, Metric, NativeFile, Source};
 use drawing::Figures;
@@ -135,6 +135,6 @@ fn design(dataset: &str) -> Result<Design> {
 
 fn dataset_of(name: &str, table: Table, parts: Vec<Part>, pictures: Vec<PathBuf>) -> Dataset {
     let table = Arc::new(table);
-    let pictures = Some(Figures::new(&table, &parts, pictures));
-    Dataset { name: format!("mns/{name}"), table, parts, pictures }
+    let pictures: Arc<dyn Pictures> = Arc::new(Figures::new(&table, &parts, pictures));
+    Dataset { name: format!("mns/{name}"), table, parts, pictures: Some(pictures) }
 }

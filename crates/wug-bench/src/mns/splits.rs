@@ -80,14 +80,17 @@ impl Design {
         for (part, _) in PARTS {
             let streams = Streams::new(&format!("mns/{}", self.name), part, seed);
             let items = 0..self.size(part) as u64;
-            let drawn: Vec<Drawn> = items.into_par_iter().map(|i| self.draw(&sampler, &streams, i)).collect();
+            let row = |i: u64| {
+                let drawn = self.draw(&sampler, &streams, i);
+                Row {
+                    rule: rule(&drawn.expression, drawn.mode, drawn.condition.interpretation),
+                    problem: drawn.problem,
+                    answer: drawn.answer,
+                    interpretation: Some(drawn.condition.interpretation),
+                }
+            };
             let first = rows.rows.len() as u32;
-            rows.rows.extend(drawn.into_iter().map(|drawn| Row {
-                rule: rule(&drawn.expression, drawn.mode, drawn.condition.interpretation),
-                problem: drawn.problem,
-                answer: drawn.answer,
-                interpretation: Some(drawn.condition.interpretation),
-            }));
+            rows.rows.par_extend(items.into_par_iter().map(row));
             parts.push(Part::new(part, (first..rows.rows.len() as u32).collect()));
         }
         Ok((rows.table(), parts))

@@ -124,8 +124,8 @@ pub(crate) struct Figures {
 
 impl Figures {
     /// The figures of a table's problems; `files` has one for each row, or none at all.
-    pub(crate) fn new(table: &Arc<Table>, parts: &[Part], files: Vec<PathBuf>) -> Arc<dyn Pictures> {
-        Arc::new(Self { table: Arc::clone(table), parts: parts.to_vec(), files })
+    pub(crate) fn new(table: &Arc<Table>, parts: &[Part], files: Vec<PathBuf>) -> Self {
+        Self { table: Arc::clone(table), parts: parts.to_vec(), files }
     }
 }
 
