@@ -72,10 +72,8 @@ fn what_is_generated_can_be_read_converted_and_scored() {
         &["generate", "cogs/main#gen", "--data", "json", "--out", "back", "--format", "native", "--quiet"],
     );
     assert!(read(folder, "back/gen.tsv") == read(folder, "main/gen.tsv"));
-    let targets: Vec<&str> = Box::leak(read(folder, "main/gen.tsv").into_boxed_str())
-        .lines()
-        .map(|line| line.split('\t').nth(1).unwrap())
-        .collect();
+    let gold = read(folder, "main/gen.tsv");
+    let targets: Vec<&str> = gold.lines().filter_map(|line| line.split('\t').nth(1)).collect();
     fs::write(folder.join("gold.txt"), targets.join("\n")).unwrap();
     for metric in ["exact", "index-invariant", "sem"] {
         let report = ok(

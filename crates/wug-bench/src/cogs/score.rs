@@ -67,7 +67,7 @@ pub fn notation_of(target: &str) -> Notation {
 const LONGEST: usize = 16 << 10;
 
 /// The verdict on a prediction that is too long to be judged.
-fn too_long(target: &str, prediction: &str) -> Option<Verdict> {
+fn too_long(target: &str, prediction: &[u8]) -> Option<Verdict> {
     let most = LONGEST.max(4 * target.len());
     (prediction.len() > most).then(|| Verdict {
         correct: false,
@@ -82,6 +82,9 @@ fn undecided() -> Verdict {
 
 /// Semantic Exact Match of bytes from anywhere: what is not UTF-8 is wrong, like any text that is no logical form.
 pub fn sem_bytes(target: &str, prediction: &[u8], notation: Notation) -> Verdict {
+    if let Some(verdict) = too_long(target, prediction) {
+        return verdict;
+    }
     match std::str::from_utf8(prediction) {
         Ok(prediction) => sem_text(target, prediction, notation),
         Err(error) => Verdict::wrong(format!("not UTF-8 (byte {})", error.valid_up_to() + 1)),
@@ -90,7 +93,7 @@ pub fn sem_bytes(target: &str, prediction: &[u8], notation: Notation) -> Verdict
 
 /// Semantic Exact Match of a prediction with a target.
 pub fn sem_text(target: &str, prediction: &str, notation: Notation) -> Verdict {
-    if let Some(verdict) = too_long(target, prediction) {
+    if let Some(verdict) = too_long(target, prediction.as_bytes()) {
         return verdict;
     }
     let (gold, said) = match forms(target, prediction, notation) {
@@ -133,7 +136,7 @@ impl Judge for Sem {
         let target = example.target.to_string();
         let notation = self.notation.unwrap_or_else(|| notation_of(&target));
         let verdict = sem_text(&target, prediction, notation);
-        if too_long(&target, prediction).is_some() || verdict.correct {
+        if too_long(&target, prediction.as_bytes()).is_some() || verdict.correct {
             return if verdict.correct { Vec::new() } else { vec![verdict.reason] };
         }
         let (gold, said) = match forms(&target, prediction, notation) {
@@ -168,7 +171,7 @@ struct SemOfficial;
 impl Judge for SemOfficial {
     fn judge(&self, example: &Example<'_>, prediction: &str) -> Verdict {
         let target = example.target.to_string();
-        if let Some(verdict) = too_long(&target, prediction) {
+        if let Some(verdict) = too_long(&target, prediction.as_bytes()) {
             return verdict;
         }
         match sem::official::compare(&target, prediction) {
@@ -224,7 +227,7 @@ struct NmodFirst {
 impl Judge for NmodFirst {
     fn judge(&self, example: &Example<'_>, prediction: &str) -> Verdict {
         let target = example.target.to_string();
-        if let Some(verdict) = too_long(&target, prediction) {
+        if let Some(verdict) = too_long(&target, prediction.as_bytes()) {
             return verdict;
         }
         let notation = self.notation.unwrap_or_else(|| notation_of(&target));
