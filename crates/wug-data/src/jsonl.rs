@@ -8,26 +8,31 @@ use crate::{Dataset, Error, FactValue, Lines, RawPart, RawRow, Result, Selection
 /// Writes examples as JSON, one a line: `id`, `input`, `target`, `facts`.
 pub fn write_jsonl(dataset: &Dataset, selection: &Selection<'_>, out: &mut impl Write) -> io::Result<()> {
     let table = &dataset.table;
+    // A line at a time: pushing words to a vector is much cheaper than writing each to a file.
+    let mut line = Vec::new();
     for (id, row) in selection.examples() {
+        line.clear();
         let example = table.example(row);
-        write!(out, r#"{{"id":"{id}","input":""#)?;
-        example.input.write(&mut Escaped(out))?;
-        out.write_all(br#"","target":""#)?;
-        example.target.write(&mut Escaped(out))?;
-        out.write_all(br#"","facts":{"#)?;
+        write!(line, r#"{{"id":"{id}","input":""#)?;
+        example.input.write(&mut Escaped(&mut line))?;
+        line.extend(br#"","target":""#);
+        example.target.write(&mut Escaped(&mut line))?;
+        line.extend(br#"","facts":{"#);
         for (i, fact) in table.facts.columns().iter().enumerate() {
-            let comma = if i == 0 { "" } else { "," };
-            write!(out, "{comma}\"{}\":", fact.name())?;
+            line.extend(if i == 0 { br#"""#.as_slice() } else { br#",""# });
+            line.extend(fact.name().as_bytes());
+            line.extend(br#"":"#);
             match fact.value(row) {
-                FactValue::Number(number) => write!(out, "{number}")?,
+                FactValue::Number(number) => write!(line, "{number}")?,
                 FactValue::Label(label) => {
-                    out.write_all(b"\"")?;
-                    Escaped(out).write_all(label.as_bytes())?;
-                    out.write_all(b"\"")?;
+                    line.push(b'"');
+                    Escaped(&mut line).write_all(label.as_bytes())?;
+                    line.push(b'"');
                 }
             }
         }
-        out.write_all(b"}}\n")?;
+        line.extend(b"}}\n");
+        out.write_all(&line)?;
     }
     Ok(())
 }
