@@ -14,31 +14,36 @@ pub fn picture_path(selection: &Selection<'_>, id: &str) -> String {
 /// pictures), `facts`.
 pub fn write_jsonl(dataset: &Dataset, selection: &Selection<'_>, out: &mut impl Write) -> io::Result<()> {
     let table = &dataset.table;
+    // A line at a time: pushing words to a vector is much cheaper than writing each to a file.
+    let mut line = Vec::new();
     for (id, row) in selection.examples() {
+        line.clear();
         let example = table.example(row);
-        write!(out, r#"{{"id":"{id}","input":""#)?;
-        example.input.write(&mut Escaped(out))?;
-        out.write_all(br#"","target":""#)?;
-        example.target.write(&mut Escaped(out))?;
-        out.write_all(b"\",")?;
+        write!(line, r#"{{"id":"{id}","input":""#)?;
+        example.input.write(&mut Escaped(&mut line))?;
+        line.extend(br#"","target":""#);
+        example.target.write(&mut Escaped(&mut line))?;
+        line.extend(b"\",");
         if dataset.pictures.is_some() {
-            write!(out, r#""image":"{}","#, picture_path(selection, &id))?;
+            write!(line, r#""image":"{}","#, picture_path(selection, &id))?;
         }
-        out.write_all(br#""facts":{"#)?;
+        line.extend(br#""facts":{"#);
         for (i, fact) in table.facts.columns().iter().enumerate() {
-            let comma = if i == 0 { "" } else { "," };
-            write!(out, "{comma}\"{}\":", fact.name())?;
+            line.extend(if i == 0 { br#"""#.as_slice() } else { br#",""# });
+            line.extend(fact.name().as_bytes());
+            line.extend(br#"":"#);
             match fact.value(row) {
-                FactValue::Number(number) => write!(out, "{number}")?,
-                range @ FactValue::Range(..) => write!(out, "\"{range}\"")?,
+                FactValue::Number(number) => write!(line, "{number}")?,
+                range @ FactValue::Range(..) => write!(line, "\"{range}\"")?,
                 FactValue::Label(label) => {
-                    out.write_all(b"\"")?;
-                    Escaped(out).write_all(label.as_bytes())?;
-                    out.write_all(b"\"")?;
+                    line.push(b'"');
+                    Escaped(&mut line).write_all(label.as_bytes())?;
+                    line.push(b'"');
                 }
             }
         }
-        out.write_all(b"}}\n")?;
+        line.extend(b"}}\n");
+        out.write_all(&line)?;
     }
     Ok(())
 }

@@ -2,7 +2,11 @@
 //!
 //! An expression is read from left to right for all complete groups of all panels at once, each group a lane. What is
 //! finished is a sum, what is still growing a term, and a value that is not whole, not positive or too large in any
-//! lane ends the branch there: of the 61,440 expressions over eight numbers a few hundred steps remain.
+//! lane ends the branch there: most of the 61,440 expressions over eight numbers are never read to their end.
+//!
+//! Two things are simplified: after a calculation has failed too often the generator shuffles the 25 operators that it
+//! has, which here counts as drawing them anew; and that this happens with some constants more than with others is left
+//! out.
 
 use super::grammar::Interpretation;
 use super::groups::Mode;
