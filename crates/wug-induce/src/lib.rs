@@ -1,0 +1,21 @@
+//! Finds the grammar behind pairs of texts.
+
+mod algebra;
+mod budget;
+mod chart;
+mod costs;
+mod forest;
+mod grammar;
+mod induce;
+mod lexicon;
+mod links;
+mod model;
+mod pairs;
+mod pool;
+mod search;
+mod strings;
+mod symbols;
+
+pub use algebra::Algebra;
+pub use chart::Tree;
+pub use model::{Model, Prediction, Settings, learn};
