@@ -1,5 +1,6 @@
 //! What a user sees: learn, predict, explain, save.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use wug_grammar::Vocab;
@@ -8,9 +9,11 @@ use crate::budget::Budget;
 use crate::chart::Tree;
 use crate::costs::Costs;
 use crate::grammar::{Grammar, TOP};
-use crate::induce::{best_tree, evaluate, induce};
+use crate::induce::{Material, best_tree, evaluate, induce};
 use crate::pairs::Pairs;
-use crate::strings::{Piece, Strings};
+use crate::meaning::{self, Form, Manner, Script, looks_like_predications};
+use crate::predications::{Predication, Predications};
+use crate::strings::Strings;
 use crate::symbols::{Child, Sym};
 use crate::Algebra;
 
@@ -31,8 +34,20 @@ impl Default for Settings {
 #[derive(Debug, Clone)]
 pub struct Model {
     words: Vocab,
-    algebra: Strings,
-    grammar: Grammar<Vec<Piece>>,
+    learned: Learned,
+}
+
+#[derive(Debug, Clone)]
+enum Learned {
+    Strings(Kit<Strings>),
+    Predications(Kit<Predications>, Script),
+}
+
+/// An algebra with the grammar learned in it.
+#[derive(Debug, Clone)]
+pub(crate) struct Kit<A: Algebra> {
+    algebra: A,
+    grammar: Grammar<A::Term>,
     costs: Costs,
 }
 
@@ -60,49 +75,116 @@ pub fn learn<S: AsRef<str>, T: AsRef<str>>(
 ) -> Model {
     let budget = Budget::new(settings.budget);
     let pairs = Pairs::new(pairs);
-    let (algebra, mut material) = Strings::read(&pairs);
-    let grammar = induce(&algebra, &mut material, &budget);
-    let costs = Costs::new(&grammar);
-    Model { words: pairs.source, algebra, grammar, costs }
+    let learned = if looks_like_predications(&pairs) {
+        let (algebra, script, mut material) = meaning::read(&pairs);
+        Learned::Predications(Kit::learn(algebra, &mut material, &budget), script)
+    } else {
+        let (algebra, mut material) = Strings::read(&pairs);
+        Learned::Strings(Kit::learn(algebra, &mut material, &budget))
+    };
+    Model { words: pairs.source, learned }
 }
 
-impl Model {
-    /// Predicts the target of a source.
-    pub fn predict(&self, source: &str) -> Prediction {
-        let tokens: Vec<u32> =
-            source.split_whitespace().map(|word| self.words.get(word).unwrap_or(u32::MAX)).collect();
-        let mut prediction = Prediction {
-            text: String::new(),
-            bits: f64::INFINITY,
-            coerced: false,
-            unknown: Vec::new(),
-            abstained: None,
-            tree: None,
-        };
-        match best_tree(&self.grammar, &self.costs, &tokens) {
+impl<A: Algebra> Kit<A> {
+    fn learn(algebra: A, material: &mut Material<A>, budget: &Budget) -> Self {
+        let grammar = induce(&algebra, material, budget);
+        let costs = Costs::new(&grammar);
+        Self { algebra, grammar, costs }
+    }
+
+    /// Fills a prediction; `write` makes the text of a value.
+    fn predict(
+        &self,
+        tokens: &[u32],
+        prediction: &mut Prediction,
+        write: impl FnOnce(&A::Value, &Tree) -> String,
+    ) {
+        match best_tree(&self.grammar, &self.costs, tokens) {
             Ok((tree, bits)) => {
                 prediction.bits = bits;
-                prediction.coerced =
-                    tree.links().iter().any(|&(parent, slot, child)| self.grammar.link((parent, slot), child) <= 0.0);
-                if let Some(value) = evaluate(&self.algebra, &self.grammar, &tree, &tokens) {
-                    let symbols = value.iter().map(|&symbol| self.algebra.symbols[symbol as usize].as_str());
-                    prediction.text = symbols.collect::<Vec<_>>().join(" ");
+                let unseen = |&(parent, slot, child): &(u32, u8, Child)| {
+                    self.grammar.link((parent, slot), child) <= 0.0
+                };
+                prediction.coerced = tree.links().iter().any(unseen);
+                match evaluate(&self.algebra, &self.grammar, &tree, tokens) {
+                    Some(value) => prediction.text = write(&value, &tree),
+                    None => prediction.abstained = Some("the derivation has no value".to_owned()),
                 }
                 prediction.tree = Some(tree);
             }
             Err(why) => prediction.abstained = Some(why.to_owned()),
         }
+    }
+}
+
+impl Model {
+    /// Predicts the target of a source.
+    pub fn predict(&self, source: &str) -> Prediction {
+        let spelled: Vec<&str> = source.split_whitespace().collect();
+        let tokens: Vec<u32> = spelled.iter().map(|word| self.words.get(word).unwrap_or(u32::MAX)).collect();
+        let unknown = spelled.iter().zip(&tokens).filter(|(_, token)| **token == u32::MAX);
+        let mut prediction = Prediction {
+            text: String::new(),
+            bits: f64::INFINITY,
+            coerced: false,
+            unknown: unknown.map(|(word, _)| (*word).to_owned()).collect(),
+            abstained: None,
+            tree: None,
+        };
+        match &self.learned {
+            Learned::Strings(kit) => {
+                kit.predict(&tokens, &mut prediction, |value, _| kit.algebra.write(value, &spelled));
+            }
+            Learned::Predications(kit, script) => {
+                kit.predict(&tokens, &mut prediction, |value, tree| {
+                    write_predications(kit, script, value, tree, &tokens, &spelled)
+                });
+            }
+        }
         prediction
+    }
+
+    /// The derivation of a prediction in one line: rules with what fills them, `?` where it was never seen.
+    pub fn derivation(&self, prediction: &Prediction) -> String {
+        let Some(tree) = &prediction.tree else { return String::new() };
+        match &self.learned {
+            Learned::Strings(kit) => self.tree_text(kit, tree, (TOP, 0)),
+            Learned::Predications(kit, _) => self.tree_text(kit, tree, (TOP, 0)),
+        }
+    }
+
+    fn tree_text<A: Algebra>(&self, kit: &Kit<A>, tree: &Tree, place: (u32, u8)) -> String {
+        let mark = if kit.grammar.link(place, tree.child) > 0.0 { "" } else { "?" };
+        match tree.child {
+            Child::Word(word) if (word as usize) < self.words.len() => format!("{mark}{}", self.words.word(word)),
+            Child::Word(_) => format!("{mark}<new word>"),
+            Child::Rule(rule) => {
+                let children: Vec<String> = tree
+                    .children
+                    .iter()
+                    .enumerate()
+                    .map(|(slot, child)| self.tree_text(kit, child, (rule, slot as u8)))
+                    .collect();
+                format!("{mark}r{rule}({})", children.join(" "))
+            }
+        }
     }
 
     /// The grammar as text.
     pub fn text(&self) -> String {
+        match &self.learned {
+            Learned::Strings(kit) => self.kit_text(kit),
+            Learned::Predications(kit, _) => self.kit_text(kit),
+        }
+    }
+
+    fn kit_text<A: Algebra>(&self, kit: &Kit<A>) -> String {
         let mut text = String::new();
         let child_name = |child: &Child| match child {
             Child::Word(word) => self.words.word(*word).to_owned(),
             Child::Rule(rule) => format!("r{rule}"),
         };
-        for (i, rule) in self.grammar.rules.iter().enumerate() {
+        for (i, rule) in kit.grammar.rules.iter().enumerate() {
             let mut slot = 0;
             let source: Vec<String> = rule
                 .source
@@ -116,10 +198,10 @@ impl Model {
                 })
                 .collect();
             let kind = if rule.root { "ROOT" } else { "r" };
-            let n = self.grammar.link((TOP, 0), Child::Rule(i as u32));
-            text += &format!("{kind}{i}: {} => {}  [{n:.1}]\n", source.join(" "), self.algebra.show(&rule.term));
+            let n = kit.grammar.link((TOP, 0), Child::Rule(i as u32));
+            text += &format!("{kind}{i}: {} => {}  [{n:.1}]\n", source.join(" "), kit.algebra.show(&rule.term));
             for slot in 0..slot {
-                if let Some(children) = self.grammar.links.get(&(i as u32, slot as u8)) {
+                if let Some(children) = kit.grammar.links.get(&(i as u32, slot as u8)) {
                     let names: Vec<String> =
                         children.iter().map(|(c, n)| format!("{}({n:.1})", child_name(c))).collect();
                     text += &format!("    ${}: {}\n", slot + 1, names.join(" "));
@@ -128,4 +210,51 @@ impl Model {
         }
         text
     }
+}
+
+/// Writes predications; a word that was never seen shows as most words in its slot do.
+fn write_predications(
+    kit: &Kit<Predications>,
+    script: &Script,
+    value: &Predication,
+    tree: &Tree,
+    tokens: &[u32],
+    spelled: &[&str],
+) -> String {
+    let mut content = Vec::new();
+    let mut guessed: BTreeMap<u16, Manner> = BTreeMap::new();
+    let mut open = vec![(tree, (TOP, 0u8))];
+    while let Some((tree, place)) = open.pop() {
+        match tree.child {
+            Child::Rule(rule) => {
+                open.extend(tree.children.iter().enumerate().map(|(slot, child)| (child, (rule, slot as u8))));
+            }
+            Child::Word(word) => {
+                let at = tree.span.0 as u16;
+                content.push(at);
+                if !script.manners.contains_key(&word) {
+                    let mut votes: BTreeMap<&Manner, f64> = BTreeMap::new();
+                    for (child, n) in kit.grammar.links.get(&place).into_iter().flatten() {
+                        if let Child::Word(other) = child
+                            && let Some(manner) = script.manners.get(other)
+                        {
+                            *votes.entry(manner).or_default() += n;
+                        }
+                    }
+                    let most = votes.into_iter().max_by(|a, b| a.1.total_cmp(&b.1));
+                    let manner = most.map_or(Manner { own: false, form: Form::Itself }, |(manner, _)| manner.clone());
+                    guessed.insert(at, manner);
+                }
+            }
+        }
+    }
+    let symbol = |at: u16| match script.owns.get(tokens[at as usize] as usize).copied().flatten() {
+        Some(symbol) => kit.algebra.symbols[symbol as usize].clone(),
+        None => spelled[at as usize].to_owned(),
+    };
+    let manner = |at: u16| {
+        let known = script.manners.get(&tokens[at as usize]).or_else(|| guessed.get(&at));
+        known.cloned().unwrap_or(Manner { own: false, form: Form::Itself })
+    };
+    script.write(value, &content, &kit.algebra.symbols, symbol, manner)
 }

@@ -70,6 +70,17 @@ impl Strings {
     }
 }
 
+impl Strings {
+    /// The text of a value; words that were never seen are copied from the source.
+    pub(crate) fn write(&self, value: &[u32], source: &[&str]) -> String {
+        let spell = |symbol: u32| match self.symbols.get(symbol as usize) {
+            Some(text) => text.as_str(),
+            None => source[(u32::MAX - symbol) as usize],
+        };
+        value.iter().map(|&symbol| spell(symbol)).collect::<Vec<_>>().join(" ")
+    }
+}
+
 impl Algebra for Strings {
     type Term = Vec<Piece>;
     type Value = Vec<u32>;
@@ -121,7 +132,10 @@ impl Algebra for Strings {
         vec![u32::MAX - slot as u32]
     }
 
-    fn word(&self, word: u32, _: usize) -> Vec<u32> {
+    fn word(&self, word: u32, position: usize) -> Vec<u32> {
+        if word as usize >= self.owns.len() {
+            return self.slot(position); // a new word, which is copied
+        }
         self.owns.get(word as usize).copied().flatten().into_iter().collect()
     }
 
