@@ -83,6 +83,11 @@ impl Costs {
         self.places[parent as usize][slot as usize][index]
     }
 
+    /// How many slots a rule has.
+    pub fn slots(&self, rule: u32) -> usize {
+        self.places[rule as usize].len()
+    }
+
     /// The cost of a root rule.
     pub fn top(&self, rule: u32) -> Cost {
         self.top[rule as usize]

@@ -7,6 +7,7 @@ mod costs;
 mod forest;
 mod grammar;
 mod induce;
+mod invert;
 mod lexicon;
 mod links;
 mod meaning;

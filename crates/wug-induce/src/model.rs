@@ -9,6 +9,7 @@ use crate::budget::Budget;
 use crate::chart::Tree;
 use crate::costs::Costs;
 use crate::grammar::{Grammar, TOP};
+use crate::invert::invert;
 use crate::induce::{Material, best_tree, evaluate, induce};
 use crate::pairs::Pairs;
 use crate::meaning::{self, Form, Manner, Script, looks_like_predications};
@@ -68,6 +69,19 @@ pub struct Prediction {
     pub tree: Option<Tree>,
 }
 
+impl Prediction {
+    fn nothing() -> Self {
+        Self {
+            text: String::new(),
+            bits: f64::INFINITY,
+            coerced: false,
+            unknown: Vec::new(),
+            abstained: None,
+            tree: None,
+        }
+    }
+}
+
 /// Learns from pairs of source and target, tokens separated by spaces.
 pub fn learn<S: AsRef<str>, T: AsRef<str>>(
     pairs: impl IntoIterator<Item = (S, T)>,
@@ -123,14 +137,8 @@ impl Model {
         let spelled: Vec<&str> = source.split_whitespace().collect();
         let tokens: Vec<u32> = spelled.iter().map(|word| self.words.get(word).unwrap_or(u32::MAX)).collect();
         let unknown = spelled.iter().zip(&tokens).filter(|(_, token)| **token == u32::MAX);
-        let mut prediction = Prediction {
-            text: String::new(),
-            bits: f64::INFINITY,
-            coerced: false,
-            unknown: unknown.map(|(word, _)| (*word).to_owned()).collect(),
-            abstained: None,
-            tree: None,
-        };
+        let unknown = unknown.map(|(word, _)| (*word).to_owned()).collect();
+        let mut prediction = Prediction { unknown, ..Prediction::nothing() };
         match &self.learned {
             Learned::Strings(kit) => {
                 kit.predict(&tokens, &mut prediction, |value, _| kit.algebra.write(value, &spelled));
@@ -140,6 +148,31 @@ impl Model {
                     write_predications(kit, script, value, tree, &tokens, &spelled)
                 });
             }
+        }
+        prediction
+    }
+
+    /// Runs the grammar backwards: a source whose target this is. Only strings can be inverted.
+    pub fn invert(&self, target: &str) -> Prediction {
+        let mut prediction = Prediction::nothing();
+        let Learned::Strings(kit) = &self.learned else {
+            prediction.abstained = Some("only grammars of strings run backwards".to_owned());
+            return prediction;
+        };
+        let symbol = |text: &str| kit.algebra.symbols.iter().position(|symbol| symbol == text);
+        let tokens: Option<Vec<u32>> = target.split_whitespace().map(|text| Some(symbol(text)? as u32)).collect();
+        let found = match tokens {
+            Some(tokens) => invert(&kit.algebra, &kit.grammar, &kit.costs, &tokens),
+            None => Err("the target has a symbol that was never seen"),
+        };
+        match found {
+            Ok((words, bits, seen)) => {
+                let words: Vec<&str> = words.iter().map(|&word| self.words.word(word)).collect();
+                prediction.text = words.join(" ");
+                prediction.bits = bits;
+                prediction.coerced = !seen;
+            }
+            Err(why) => prediction.abstained = Some(why.to_owned()),
         }
         prediction
     }
