@@ -18,6 +18,7 @@ mod address;
 mod benchmark;
 mod card;
 mod exact;
+pub mod hint;
 mod import;
 pub mod nacs;
 pub mod scan;

@@ -35,6 +35,20 @@ impl Sequences {
         self.ends.push(self.ids.len() as u64);
     }
 
+    /// Adds many sequences of tokens of the vocabulary at once: their tokens, and how many each has.
+    ///
+    /// # Panics
+    /// If the lengths do not sum to the number of tokens.
+    pub fn extend(&mut self, ids: Vec<u32>, lengths: impl IntoIterator<Item = u32>) {
+        let mut end = self.ids.len() as u64;
+        self.ids.extend(ids);
+        self.ends.extend(lengths.into_iter().map(|length| {
+            end += u64::from(length);
+            end
+        }));
+        assert_eq!(end, self.ids.len() as u64, "every token belongs to a sequence");
+    }
+
     /// The sequence of a row.
     pub fn get(&self, row: u32) -> Tokens<'_> {
         let row = row as usize;

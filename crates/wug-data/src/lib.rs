@@ -27,7 +27,7 @@ pub use jsonl::{read_jsonl, write_jsonl};
 pub use lines::{Lines, MAX_LINE};
 pub use parquet::{read_parquet, write_parquet};
 pub use partial::{remove_partial_output, write_file};
-pub use picture::{Picture, Pictures};
+pub use picture::{Picture, Pictures, sheet};
 pub use predictions::{Prediction, Predictions};
 pub use python::PythonRandom;
 pub use stream::{Stream, Streams};
