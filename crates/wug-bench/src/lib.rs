@@ -20,6 +20,7 @@ mod card;
 mod exact;
 pub mod hint;
 mod import;
+pub mod mns;
 pub mod nacs;
 pub mod scan;
 
@@ -32,4 +33,4 @@ pub use exact::{EXACT, Exact};
 pub use import::read_written_by_wug;
 
 /// All benchmarks. A new one is a folder and a line here.
-pub static BENCHMARKS: &[&dyn Benchmark] = &[&scan::Scan, &nacs::Nacs];
+pub static BENCHMARKS: &[&dyn Benchmark] = &[&scan::Scan, &nacs::Nacs, &mns::Mns];

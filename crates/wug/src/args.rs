@@ -24,6 +24,7 @@ Examples:
   wug show scan/length#test                    a few examples
   wug generate scan/length --out data          files for your model
   wug score scan/length --predictions out.txt  the right score
+  wug run mns/circle --learner bayes           a learner's score
 
 DATASET is BENCHMARK/DATASET as `wug list` prints it; #PART behind it picks a part.
 Exit codes: 0 done, 1 the work failed, 2 wrong usage.")]
@@ -42,6 +43,8 @@ pub(crate) enum Command {
     Generate(Generate),
     /// Score predictions
     Score(Score),
+    /// Let a learner answer, and score it
+    Run(Run),
     /// Print a script that completes wug's commands in your shell
     #[command(after_help = "Example: wug completions bash > ~/.local/share/bash-completion/completions/wug")]
     Completions {
@@ -70,6 +73,8 @@ pub(crate) struct List {
 pub(crate) enum Listed {
     /// Benchmarks and their datasets
     Datasets,
+    /// Learners and their settings
+    Learners,
 }
 
 /// Where the rows of a dataset come from.
@@ -222,6 +227,45 @@ pub(crate) struct Score {
     /// Only the first N examples of the part
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<usize>,
+    /// One JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct Run {
+    /// The dataset, or a part of it [default part: the one the benchmark tests on]
+    #[arg(value_name = "DATASET[#PART]")]
+    pub(crate) dataset: String,
+    /// The learner; `wug list learners` shows all
+    #[arg(long, value_name = "LEARNER")]
+    pub(crate) learner: String,
+    /// Set something of the learner; may be given again
+    #[arg(long = "set", value_name = "NAME=VALUE")]
+    pub(crate) settings: Vec<String>,
+    #[command(flatten)]
+    pub(crate) data: Data,
+    /// Seed of the learner
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) learner_seed: u64,
+    /// The folder for run.json, predictions.jsonl and scores.json: new, empty, or written by wug before
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) out: Option<PathBuf>,
+    /// Only the first N examples of the part
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<usize>,
+    /// How to judge [default: the benchmark's own metric]
+    #[arg(long, value_name = "METRIC")]
+    pub(crate) metric: Option<String>,
+    /// Accuracy by a fact, such as action-length
+    #[arg(long, value_name = "FACT")]
+    pub(crate) by: Option<String>,
+    /// Show the first N answers and how they came about
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) explain: usize,
+    /// List the first N wrong predictions
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) errors: usize,
     /// One JSON document
     #[arg(long)]
     pub(crate) json: bool,

@@ -3,6 +3,7 @@
 mod args;
 mod commands;
 mod output;
+mod scores;
 
 use std::process::ExitCode;
 
@@ -24,6 +25,7 @@ fn main() -> ExitCode {
         Command::Show(show) => commands::show::run(&show),
         Command::Generate(generate) => commands::generate::run(&generate),
         Command::Score(score) => commands::score::run(&score),
+        Command::Run(run) => commands::run::run(&run),
         Command::Completions { shell } => commands::help::completions(shell),
         Command::Man { out } => commands::help::man(out.as_deref()),
     };

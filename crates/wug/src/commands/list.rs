@@ -3,6 +3,7 @@ use std::io::Write;
 use serde::Serialize;
 
 use wug_bench::{BENCHMARKS, Origin};
+use wug_learn::LEARNERS;
 
 use crate::args::{List, Listed};
 use crate::output::{BOLD, DIM, Done, json, out, table};
@@ -11,6 +12,8 @@ pub(crate) fn run(args: &List) -> Done {
     match args.what {
         Listed::Datasets if args.json => datasets_json(),
         Listed::Datasets => datasets(),
+        Listed::Learners if args.json => learners_json(),
+        Listed::Learners => learners(),
     }
 }
 
@@ -75,4 +78,66 @@ fn datasets_json() -> Done {
         }
     }
     json(&Listing { schema: 1, datasets })
+}
+
+/// The benchmarks a learner is for, in words.
+fn benchmarks(names: &[&str]) -> String {
+    if names.is_empty() { "any".to_owned() } else { names.join(", ") }
+}
+
+fn learners() -> Done {
+    let mut out = out();
+    let rows = LEARNERS.iter().map(|learner| {
+        let about = learner.about();
+        vec![about.name.to_owned(), benchmarks(about.benchmarks), about.title.to_owned()]
+    });
+    write!(out, "{}", table(&["learner", "benchmarks", "how"], &[], rows.collect()))?;
+    for about in LEARNERS.iter().map(|learner| learner.about()).filter(|about| !about.settings.is_empty()) {
+        writeln!(out, "\n{BOLD}{}{BOLD:#}", about.name)?;
+        let rows = about.settings.iter().map(|setting| {
+            let default = setting.default.value().to_string();
+            vec![format!("--set {}={default}", setting.name), setting.about.to_owned()]
+        });
+        write!(out, "{}", table(&["setting and default", "what it does"], &[], rows.collect()))?;
+    }
+    out.flush()?;
+    Ok(())
+}
+
+fn learners_json() -> Done {
+    #[derive(Serialize)]
+    struct Listing {
+        schema: u32,
+        learners: Vec<Learner>,
+    }
+    #[derive(Serialize)]
+    struct Learner {
+        learner: &'static str,
+        about: &'static str,
+        benchmarks: &'static [&'static str],
+        settings: Vec<Setting>,
+    }
+    #[derive(Serialize)]
+    struct Setting {
+        name: &'static str,
+        about: &'static str,
+        default: serde_json::Value,
+        expects: String,
+    }
+    let setting = |setting: &wug_learn::Setting| Setting {
+        name: setting.name,
+        about: setting.about,
+        default: setting.default.value(),
+        expects: setting.default.expects(),
+    };
+    let learners = LEARNERS.iter().map(|learner| {
+        let about = learner.about();
+        Learner {
+            learner: about.name,
+            about: about.title,
+            benchmarks: about.benchmarks,
+            settings: about.settings.iter().map(setting).collect(),
+        }
+    });
+    json(&Listing { schema: 1, learners: learners.collect() })
 }

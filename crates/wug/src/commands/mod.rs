@@ -3,5 +3,6 @@
 pub(crate) mod generate;
 pub(crate) mod help;
 pub(crate) mod list;
+pub(crate) mod run;
 pub(crate) mod score;
 pub(crate) mod show;

@@ -1,30 +1,12 @@
 use std::io::Write;
 
-use serde::Serialize;
-
-use wug_bench::{Address, Benchmark};
+use wug_bench::Address;
 use wug_data::{Dataset, Predictions, Result, Selection, write_file};
-use wug_report::{Groups, Scored, Tally};
+use wug_report::Scored;
 
 use crate::args::Score;
-use crate::output::{BOLD, DIM, Done, GREEN, RED, bar, json, out, shorten, table, thousands};
-
-#[derive(Serialize)]
-struct Report<'a> {
-    schema: u32,
-    dataset: &'a str,
-    metric: &'a str,
-    parts: Vec<PartReport<'a>>,
-}
-
-#[derive(Serialize)]
-struct PartReport<'a> {
-    part: &'a str,
-    #[serde(flatten)]
-    tally: Tally,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    by: Option<Groups<'a>>,
-}
+use crate::output::{Done, json, out};
+use crate::scores::{Report, show_errors, write_verdicts};
 
 pub(crate) fn run(args: &Score) -> Done {
     let address: Address = args.dataset.parse()?;
@@ -48,45 +30,13 @@ pub(crate) fn run(args: &Score) -> Done {
     if let Some(path) = &args.verdicts {
         write_file(path, |out| write_verdicts(&scored, out))?;
     }
-    let parts: Vec<PartReport<'_>> = scored
-        .iter()
-        .map(|scored| PartReport {
-            part: &scored.selection().name,
-            tally: scored.total(),
-            by: fact.map(|fact| scored.by(fact)),
-        })
-        .collect();
+    let report = Report::new(&dataset, metric, &scored, fact);
     if args.json {
-        return json(&Report { schema: 1, dataset: &dataset.name, metric, parts });
+        return json(&report);
     }
 
     let mut out = out();
-    writeln!(out, "{BOLD}{}{BOLD:#}  {DIM}{}{DIM:#}", dataset.name, describe(address.benchmark, metric))?;
-    let rows = parts.iter().map(|part| row(part.part.to_owned(), &part.tally)).collect();
-    write!(out, "{}", table(&["part", "n", "correct", "accuracy", "95% interval"], &[1, 2, 3], rows))?;
-    for part in &parts {
-        if part.tally.undecided > 0 {
-            writeln!(
-                out,
-                "{} of {} were not decided within the bound on work",
-                part.tally.undecided, part.part
-            )?;
-        }
-        if let Some(groups) = &part.by {
-            writeln!(out, "\n{BOLD}{} by {}{BOLD:#}", part.part, groups.fact)?;
-            let rows = groups.groups.iter().map(|group| {
-                let mut row = row(shorten(&group.value.to_string(), 50), &group.tally);
-                row.truncate(4);
-                row.push(bar(group.tally.accuracy().unwrap_or_default(), 20));
-                row
-            });
-            write!(
-                out,
-                "{}",
-                table(&[groups.fact, "n", "correct", "accuracy", ""], &[1, 2, 3], rows.collect())
-            )?;
-        }
-    }
+    report.write(address.benchmark, &mut out)?;
     let mut left = args.errors;
     for (scored, texts) in scored.iter().zip(&aligned) {
         left -= show_errors(&mut out, &dataset, scored, texts, left)?;
@@ -126,61 +76,4 @@ fn parts(address: &Address, dataset: &Dataset, predictions: &Predictions) -> Vec
         ],
         _ => named,
     }
-}
-
-fn describe(benchmark: &dyn Benchmark, metric: &str) -> String {
-    let about =
-        benchmark.metrics().iter().find(|known| known.name == metric).map_or("", |metric| metric.about);
-    format!("{metric}: {about}")
-}
-
-fn row(name: String, tally: &Tally) -> Vec<String> {
-    let (low, high) = tally.interval();
-    vec![
-        name,
-        thousands(tally.n),
-        thousands(tally.correct),
-        tally.accuracy().map_or_else(|| "-".to_owned(), |accuracy| format!("{:.2}%", accuracy * 100.0)),
-        format!("{:.2} to {:.2}", low * 100.0, high * 100.0),
-    ]
-}
-
-fn write_verdicts(scored: &[Scored<'_>], out: &mut dyn Write) -> std::io::Result<()> {
-    #[derive(Serialize)]
-    struct Line<'a> {
-        id: String,
-        correct: bool,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        reason: Option<&'a str>,
-    }
-    for scored in scored {
-        for ((id, _), verdict) in scored.selection().examples().zip(scored.verdicts()) {
-            let reason = (!verdict.correct).then_some(verdict.reason.as_str());
-            serde_json::to_writer(&mut *out, &Line { id, correct: verdict.correct, reason })?;
-            out.write_all(b"\n")?;
-        }
-    }
-    Ok(())
-}
-
-/// Lists the first wrong predictions; says how many it listed.
-fn show_errors(
-    out: &mut impl Write,
-    dataset: &Dataset,
-    scored: &Scored<'_>,
-    texts: &[&str],
-    most: usize,
-) -> std::io::Result<usize> {
-    const LINE: usize = 400;
-    let wrong = scored.selection().examples().zip(scored.verdicts()).zip(texts);
-    let mut listed = 0;
-    for (((id, row), verdict), text) in wrong.filter(|((_, verdict), _)| !verdict.correct).take(most) {
-        let example = dataset.table.example(row);
-        writeln!(out, "\n{DIM}{id}{DIM:#}  {}", verdict.reason)?;
-        writeln!(out, "  input      {}", shorten(&example.input.to_string(), LINE))?;
-        writeln!(out, "  target     {GREEN}{}{GREEN:#}", shorten(&example.target.to_string(), LINE))?;
-        writeln!(out, "  prediction {RED}{}{RED:#}", shorten(text, LINE))?;
-        listed += 1;
-    }
-    Ok(listed)
 }

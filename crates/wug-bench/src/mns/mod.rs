@@ -1,0 +1,122 @@
+//! MNS: numbers in figures, and the rule that ties them together.
+//!
+//! *Given two panels, do you know the third?* Each panel is a figure with numbers; a calculation over the numbers of
+//! the panel, or of each group in it, comes to the same constant. One number of the last panel is asked for ("Machine
+//! Number Sense", Zhang et al., 2020).
+//!
+//! | dataset | train | val | test | asks for |
+//! |---|---|---|---|---|
+//! | `circle` | 168,000 | 56,000 | 56,000 | the missing number; 28 conditions of 10,000 problems, as released |
+//! | `shapes` | 169,200 | 56,400 | 56,400 | the same with all 42 figures of the paper; 94 conditions of 3,000 |
+//! | `circle-panels-{2,4,5,6,8}` | 16,800 | 5,600 | 5,600 | fewer or more panels to learn the rule from |
+//! | `circle-to-{20,50,200,500,999}` | 16,800 | 5,600 | 5,600 | numbers up to another bound than 99 |
+//!
+//! Problem `i` of a part has condition `i` modulo the number of conditions, so every prefix is balanced.
+//!
+//! Example: `combination overlap : 54 22 | 67 9 | 17 ?` -> `59`, because 54 + 22 = 76, 67 + 9 = 76, 17 + 59 = 76.
+//! After the type and the layout, the input has the numbers of each panel in position order, ` = 45` after a panel that
+//! shows its constant, and before the colon the shape where it is no circle.
+
+pub mod derivations;
+pub mod drawing;
+mod files;
+pub mod grammar;
+pub mod groups;
+pub mod meaning;
+pub mod problem;
+pub mod sample;
+pub mod splits;
+#[cfg(test)]
+mod tests;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use wug_data::{Dataset, Error, Part, Result, Selection, Table, read_jsonl};
+
+use crate::{About, Benchmark, EXACT, Exact, Family, Judge, Metric, NativeFile, Source};
+use drawing::Figures;
+use sample::Sampler;
+use splits::{Design, Rows};
+
+/// The benchmark MNS.
+pub struct Mns;
+
+static ABOUT: About = About {
+    name: "mns",
+    title: "MNS: number puzzles in geometric figures",
+    summary: "Three panels show the same figure with numbers in it. One calculation explains the numbers of every \
+              panel, or of every group of neighbouring or symmetrical numbers; the missing number follows from it.",
+    licence: "MIT (the released code; what wug makes from the grammar carries no licence of its own)",
+    homepage: "https://github.com/zwh1999anne/Machine-Number-Sense-Dataset",
+    citation: "@inproceedings{zhang2020machine,
+  title     = {Machine Number Sense: A Dataset of Visual Arithmetic Problems for Abstract and Relational Reasoning},
+  author    = {Zhang, Wenhe and Zhang, Chi and Zhu, Yixin and Zhu, Song-Chun},
+  booktitle = {Proceedings of the AAAI Conference on Artificial Intelligence},
+  year      = {2020}
+}",
+};
+
+impl Benchmark for Mns {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn families(&self) -> Vec<Family> {
+        splits::families()
+    }
+
+    fn make(&self, dataset: &str, source: &Source) -> Result<Dataset> {
+        let design = design(dataset)?;
+        let (table, parts) = match source {
+            Source::Seed(seed) => design.make(*seed)?,
+            Source::Folder(folder, _) => files::import(folder, &design)?,
+            Source::Official => {
+                return Err(Error::usage(
+                    "the release of MNS cannot be repeated from a seed: read it with --data DIR",
+                ));
+            }
+        };
+        Ok(dataset_of(dataset, table, parts))
+    }
+
+    fn default_part(&self, _dataset: &str) -> &'static str {
+        "test"
+    }
+
+    fn metrics(&self) -> &'static [Metric] {
+        &[EXACT]
+    }
+
+    fn judge(&self, metric: &str) -> Result<Box<dyn Judge>> {
+        match metric {
+            "exact" => Ok(Box::new(Exact)),
+            _ => Err(Error::usage(format!("mns has no metric `{metric}`; there is: exact"))),
+        }
+    }
+
+    fn is_released(&self, dataset: &str, _part: &str) -> bool {
+        dataset == "circle"
+    }
+
+    fn native_files<'a>(&self, _dataset: &'a Dataset, _selection: &'a Selection<'a>) -> Vec<NativeFile<'a>> {
+        Vec::new()
+    }
+
+    fn read_gold(&self, dataset: &str, file: &Path) -> Result<Dataset> {
+        let sampler = Sampler::new(design(dataset)?.parameters)?;
+        let rows = Rows { rows: files::read_rows(&read_jsonl(file)?, &sampler, false)? };
+        let parts = vec![Part::new("test", (0..rows.rows.len() as u32).collect())];
+        Ok(dataset_of(dataset, rows.table(), parts))
+    }
+}
+
+fn design(dataset: &str) -> Result<Design> {
+    Design::named(dataset).ok_or_else(|| Error::usage(format!("mns has no dataset `{dataset}`")))
+}
+
+fn dataset_of(name: &str, table: Table, parts: Vec<Part>) -> Dataset {
+    let table = Arc::new(table);
+    let pictures = Some(Figures::new(&table, &parts));
+    Dataset { name: format!("mns/{name}"), table, parts, pictures }
+}

@@ -1,0 +1,217 @@
+//! Which problems go where: parts by the number of a problem in its condition.
+
+use rayon::prelude::*;
+
+use wug_data::{Facts, Part, Result, Sequences, Streams, Table, Vocab};
+
+use super::grammar::{Condition, Interpretation, Kind, Layout, Shape, cell, conditions};
+use super::problem::Problem;
+use super::sample::{Drawn, Parameters, Sampler};
+use crate::{Family, Origin};
+
+/// The parts, with the last digits that the numbers of their problems have.
+pub(crate) const PARTS: [(&str, &[usize]); 3] =
+    [("train", &[0, 2, 4, 6, 8, 9]), ("val", &[1, 7]), ("test", &[3, 5])];
+
+/// What a dataset is made of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Design {
+    /// Name behind `mns/`.
+    pub name: String,
+    /// The conditions in turn: problem `i` of a part has condition `i` modulo their number.
+    pub conditions: Vec<Condition>,
+    /// Problems of each condition, in all parts together.
+    pub per_condition: usize,
+    /// Panels and numbers.
+    pub parameters: Parameters,
+}
+
+const PANELS: [usize; 5] = [2, 4, 5, 6, 8];
+const LARGEST: [u16; 5] = [20, 50, 200, 500, 999];
+
+impl Design {
+    /// The design of a dataset.
+    pub fn named(name: &str) -> Option<Self> {
+        let circles = || conditions().iter().copied().filter(|it| it.shape == Shape::Circle).collect();
+        let circle = |parameters, per_condition| Self {
+            name: name.to_owned(),
+            conditions: circles(),
+            per_condition,
+            parameters,
+        };
+        if let Some(panels) = name.strip_prefix("circle-panels-") {
+            let panels = PANELS.into_iter().find(|known| known.to_string() == panels)?;
+            return Some(circle(Parameters { panels, ..Parameters::default() }, 1000));
+        }
+        if let Some(largest) = name.strip_prefix("circle-to-") {
+            let largest = LARGEST.into_iter().find(|known| known.to_string() == largest)?;
+            return Some(circle(Parameters::up_to(largest), 1000));
+        }
+        match name {
+            "circle" => Some(circle(Parameters::default(), 10_000)),
+            "shapes" => Some(Self {
+                name: name.to_owned(),
+                conditions: conditions().to_vec(),
+                per_condition: 3000,
+                parameters: Parameters::default(),
+            }),
+            _ => None,
+        }
+    }
+
+    /// Problems of a part.
+    pub fn size(&self, part: &str) -> usize {
+        let digits = PARTS.iter().find(|(name, _)| *name == part).map_or(0, |(_, digits)| digits.len());
+        self.conditions.len() * (self.per_condition / 10 * digits)
+    }
+
+    /// Draws problem `i` of a part.
+    pub fn draw(&self, sampler: &Sampler, streams: &Streams, i: u64) -> Drawn {
+        let condition = self.conditions[i as usize % self.conditions.len()];
+        sampler.problem(condition, &mut streams.item(i))
+    }
+
+    /// All examples and the parts they fall into.
+    pub fn make(&self, seed: u64) -> Result<(Table, Vec<Part>)> {
+        let sampler = Sampler::new(self.parameters.clone())?;
+        let mut rows = Rows::default();
+        let mut parts = Vec::new();
+        for (part, _) in PARTS {
+            let streams = Streams::new(&format!("mns/{}", self.name), part, seed);
+            let items = 0..self.size(part) as u64;
+            let drawn: Vec<Drawn> = items.into_par_iter().map(|i| self.draw(&sampler, &streams, i)).collect();
+            let first = rows.rows.len() as u32;
+            rows.rows.extend(drawn.into_iter().map(|drawn| Row {
+                problem: drawn.problem,
+                answer: drawn.answer,
+                interpretation: Some(drawn.condition.interpretation),
+            }));
+            parts.push(Part::new(part, (first..rows.rows.len() as u32).collect()));
+        }
+        Ok((rows.table(), parts))
+    }
+}
+
+/// The number of a problem in its condition, from its position in a part.
+pub(crate) fn number(part: &str, position: usize, conditions: usize) -> usize {
+    let index = position / conditions;
+    let digits = PARTS.iter().find(|(name, _)| *name == part).map_or(&[0][..], |(_, digits)| digits);
+    index / digits.len() * 10 + digits[index % digits.len()]
+}
+
+/// Problems with their answers, before they are a table.
+#[derive(Debug, Default)]
+pub(crate) struct Rows {
+    pub(crate) rows: Vec<Row>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Row {
+    pub(crate) problem: Problem,
+    pub(crate) answer: u16,
+    /// Unknown where a problem comes from elsewhere and the grammar does not make it.
+    pub(crate) interpretation: Option<Interpretation>,
+}
+
+impl Rows {
+    /// The problems as text with their facts.
+    pub(crate) fn table(&self) -> Table {
+        let largest = self.rows.iter().map(|row| row.problem.largest().max(row.answer)).max().unwrap_or(1);
+        let vocab = vocabulary(largest);
+        let answers: Vocab = (1..=largest).map(|number| number.to_string()).collect();
+        let id = |word: &str| vocab.get(word).expect("every word of a problem is known");
+        let first_number = id("1");
+        let [colon, bar, question, equals] = [":", "|", "?", "="].map(id);
+        let layouts = Layout::ALL.map(|layout| (id(layout.kind().name()), id(layout.name())));
+        let shapes = Shape::ALL.map(|shape| id(shape.name()));
+
+        let mut inputs = Sequences::new(vocab.clone(), " ");
+        let mut targets = Sequences::new(answers, " ");
+        let number = |number: u16| first_number + u32::from(number) - 1;
+        let mut words = Vec::new();
+        for Row { problem, answer, .. } in &self.rows {
+            words.clear();
+            let (kind, layout) = layouts[problem.layout as usize];
+            words.extend([kind, layout]);
+            if problem.shape != Shape::Circle {
+                words.push(shapes[problem.shape as usize]);
+            }
+            for (i, panel) in problem.panels.iter().enumerate() {
+                words.push(if i == 0 { colon } else { bar });
+                words.extend(panel.numbers.iter().map(|&n| if n == 0 { question } else { number(n) }));
+                if let Some(centre) = panel.centre {
+                    words.extend([equals, number(centre)]);
+                }
+            }
+            inputs.push(words.iter().copied());
+            targets.push([u32::from(answer - 1)]);
+        }
+        Table { inputs, targets, facts: self.facts() }
+    }
+
+    fn facts(&self) -> Facts {
+        let rows = || self.rows.iter();
+        let interpretation = |row: &Row| row.interpretation.map_or("unknown", Interpretation::name);
+        let cells: Vec<(Layout, &str, String)> = Layout::ALL
+            .into_iter()
+            .flat_map(|layout| {
+                ["holistic", "analytic", "unknown"].map(|name| (layout, name, cell(layout, name)))
+            })
+            .collect();
+        let subset = |row: &Row| {
+            let known = |(layout, name, _): &&(Layout, &str, String)| {
+                *layout == row.problem.layout && *name == interpretation(row)
+            };
+            cells.iter().find(known).map_or("", |(_, _, cell)| cell)
+        };
+        let mut facts = Facts::default();
+        facts.add_labels("subset", rows().map(subset));
+        facts.add_labels("type", rows().map(|row| row.problem.layout.kind().name()));
+        facts.add_labels("layout", rows().map(|row| row.problem.layout.name()));
+        facts.add_labels("shape", rows().map(|row| row.problem.shape.name()));
+        facts.add_labels("interpretation", rows().map(interpretation));
+        let parts = |row: &Row| row.interpretation.map_or(0, |it| it.parts().into());
+        facts.add_numbers("parts", rows().map(parts));
+        facts.add_numbers("integers", rows().map(|row| row.problem.integers() as i64));
+        let shown = |row: &Row| if row.problem.shows_constants() { "yes" } else { "no" };
+        facts.add_labels("constant_shown", rows().map(shown));
+        facts
+    }
+}
+
+/// The words of problems; the numbers stand together, in order.
+fn vocabulary(largest: u16) -> Vocab {
+    let mut vocab = Vocab::default();
+    for word in [":", "|", "?", "="] {
+        vocab.add(word);
+    }
+    // Before the layouts: 2, 4, 6 and 8 are numbers of parts too.
+    for number in 1..=largest.max(8) {
+        vocab.add(&number.to_string());
+    }
+    let kinds = Kind::ALL.into_iter().map(Kind::name);
+    let layouts = Layout::ALL.into_iter().map(Layout::name);
+    for word in kinds.chain(layouts).chain(Shape::ALL.into_iter().map(Shape::name)) {
+        vocab.add(word);
+    }
+    vocab
+}
+
+/// The datasets as they are listed.
+pub(crate) fn families() -> Vec<Family> {
+    let family = |pattern, names, about| Family { pattern, names, about, origin: Origin::Drawn };
+    vec![
+        family("circle", vec!["circle".to_owned()], "the missing number; circles only, as released"),
+        family("shapes", vec!["shapes".to_owned()], "the same with all 42 figures of the paper"),
+        family(
+            "circle-panels-{2,4,5,6,8}",
+            PANELS.iter().map(|panels| format!("circle-panels-{panels}")).collect(),
+            "the same with fewer or more panels",
+        ),
+        family(
+            "circle-to-{20,50,200,500,999}",
+            LARGEST.iter().map(|largest| format!("circle-to-{largest}")).collect(),
+            "the same with numbers up to another bound than 99",
+        ),
+    ]
+}

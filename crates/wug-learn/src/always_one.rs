@@ -1,0 +1,31 @@
+use wug_data::Result;
+
+use crate::{About, Answer, Learner, Model, Question, Task};
+
+/// Answers 1, the most frequent answer of MNS: what any learner of numbers must beat.
+pub struct AlwaysOne;
+
+static ABOUT: About = About {
+    name: "always-one",
+    title: "answers 1, the most frequent number",
+    benchmarks: &["mns", "hint"],
+    settings: &[],
+};
+
+impl Learner for AlwaysOne {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn learn(&self, _task: &Task<'_>) -> Result<Box<dyn Model>> {
+        Ok(Box::new(One))
+    }
+}
+
+struct One;
+
+impl Model for One {
+    fn answer(&self, _question: &Question<'_>) -> Answer {
+        Answer::new("1")
+    }
+}

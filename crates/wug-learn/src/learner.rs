@@ -1,0 +1,172 @@
+use std::sync::Arc;
+
+use rayon::prelude::*;
+use serde_json::{Map, Value};
+
+use wug_data::{Dataset, Error, Example, Picture, Pictures, Result, Selection, Stream, Streams, Tokens};
+
+use crate::{LEARNERS, Setting, Settings};
+
+/// What a learner is.
+#[derive(Debug, Clone, Copy)]
+pub struct About {
+    /// Lower-case name with dashes, as in `published/`.
+    pub name: &'static str,
+    /// What it does, in one line.
+    pub title: &'static str,
+    /// The benchmarks it is for; empty for any.
+    pub benchmarks: &'static [&'static str],
+    /// What may be set.
+    pub settings: &'static [Setting],
+}
+
+/// Something that learns a task: by training, by induction, or by knowing how to search.
+pub trait Learner: Sync {
+    /// What it is and what may be set.
+    fn about(&self) -> &'static About;
+
+    /// Becomes a model for the task.
+    fn learn(&self, task: &Task<'_>) -> Result<Box<dyn Model>>;
+}
+
+/// The learner with this name.
+pub fn learner(name: &str) -> Result<&'static dyn Learner> {
+    let known = || LEARNERS.iter().map(|learner| learner.about().name);
+    LEARNERS.iter().find(|learner| learner.about().name == name).copied().ok_or_else(|| {
+        let nearest = known().min_by_key(|known| strsim::osa_distance(known, name));
+        let nearest = nearest.filter(|known| strsim::osa_distance(known, name) <= 1 + name.len() / 3);
+        let hint = nearest.map_or_else(String::new, |known| format!("; did you mean {known}?"));
+        let shown: String = name.chars().take(60).collect();
+        let all: Vec<&str> = known().collect();
+        Error::usage(format!("no learner `{shown}`{hint} (there are: {})", all.join(", ")))
+    })
+}
+
+/// What is to be learnt. Only the training and validation parts can be reached from here.
+pub struct Task<'a> {
+    dataset: &'a Dataset,
+    /// What was set.
+    pub settings: Settings,
+    /// The learner's own seed; the data have another.
+    pub seed: u64,
+}
+
+impl<'a> Task<'a> {
+    /// A task on a dataset.
+    pub fn new(dataset: &'a Dataset, settings: Settings, seed: u64) -> Self {
+        Self { dataset, settings, seed }
+    }
+
+    /// The name of the dataset, `mns/circle`.
+    pub fn dataset(&self) -> &str {
+        &self.dataset.name
+    }
+
+    /// The examples to learn from.
+    pub fn train(&self) -> Result<Lessons<'a>> {
+        Ok(Lessons { dataset: self.dataset, selection: self.dataset.select("train")? })
+    }
+
+    /// The examples to choose between models with, where the dataset has some: its first part whose name starts with
+    /// `val` or `dev`.
+    pub fn validation(&self) -> Option<Lessons<'a>> {
+        let is_validation = |name: &str| name.starts_with("val") || name.starts_with("dev");
+        let part = self.dataset.parts.iter().find(|part| is_validation(&part.name))?;
+        Some(Lessons { dataset: self.dataset, selection: Selection::whole(part) })
+    }
+
+    /// Random streams that depend on the learner's seed and on nothing else: item `i` is for question `i`.
+    pub fn streams(&self, learner: &str) -> Streams {
+        Streams::new(learner, &self.dataset.name, self.seed)
+    }
+}
+
+/// Examples with their answers.
+pub struct Lessons<'a> {
+    dataset: &'a Dataset,
+    selection: Selection<'a>,
+}
+
+impl<'a> Lessons<'a> {
+    /// The examples in order.
+    pub fn examples(&self) -> impl Iterator<Item = Example<'a>> + '_ {
+        self.selection.examples().map(|(_, row)| self.dataset.table.example(row))
+    }
+}
+
+/// What is asked: an example without its answer.
+#[derive(Clone)]
+pub struct Question<'a> {
+    /// What is given.
+    pub input: Tokens<'a>,
+    /// Position in the part.
+    pub position: u32,
+    part: &'a str,
+    pictures: Option<&'a Arc<dyn Pictures>>,
+}
+
+impl Question<'_> {
+    /// What it looks like, where it is a picture.
+    pub fn picture(&self) -> Option<Picture> {
+        self.pictures.map(|pictures| pictures.picture(self.part, self.position))
+    }
+
+    /// The stream of this question among the learner's streams.
+    pub fn stream(&self, streams: &Streams) -> Stream {
+        streams.item(self.position.into())
+    }
+}
+
+/// The questions of a selection, in order.
+pub fn questions<'a>(dataset: &'a Dataset, selection: &'a Selection<'a>) -> Vec<Question<'a>> {
+    let question = |&position: &u32| Question {
+        input: dataset.table.inputs.get(selection.part.rows[position as usize]),
+        position,
+        part: &selection.part.name,
+        pictures: dataset.pictures.as_ref(),
+    };
+    selection.positions.iter().map(question).collect()
+}
+
+/// An answer and what stands behind it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Answer {
+    /// What is answered; `None` to abstain, which counts as wrong.
+    pub text: Option<String>,
+    /// How it came about, for a person.
+    pub explanation: Option<String>,
+    /// How probable the model takes it to be.
+    pub probability: Option<f64>,
+    /// What else is known: steps, flags, the runner-up.
+    pub notes: Map<String, Value>,
+}
+
+impl Answer {
+    /// Just an answer.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self { text: Some(text.into()), ..Self::default() }
+    }
+
+    /// No answer.
+    pub fn abstain() -> Self {
+        Self::default()
+    }
+
+    /// Adds a note.
+    #[must_use]
+    pub fn note(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.notes.insert(name.to_owned(), value.into());
+        self
+    }
+}
+
+/// What a learner has become.
+pub trait Model: Sync {
+    /// Answers one question. The answer depends on the question and the learner's seed only.
+    fn answer(&self, question: &Question<'_>) -> Answer;
+
+    /// Answers many, on all cores. A model that is faster in batches has its own.
+    fn answers(&self, questions: &[Question<'_>]) -> Vec<Answer> {
+        questions.par_iter().map(|question| self.answer(question)).collect()
+    }
+}

@@ -1,0 +1,38 @@
+//! Learners: what is given a task and answers its questions.
+//!
+//! A [`Learner`] looks at the training examples of a [`Task`] (or not: a search needs none) and becomes a [`Model`],
+//! which answers [`Question`]s. An [`Answer`] may say how sure it is and why, or that there is none.
+//!
+//! ```
+//! use wug_bench::{Address, Source};
+//! use wug_learn::{Settings, Task, learner, questions};
+//!
+//! let address: Address = "mns/circle#test".parse()?;
+//! let dataset = address.benchmark.make(&address.dataset, &Source::Seed(0))?;
+//! let learner = learner("bayes")?;
+//! let settings = Settings::read(learner.about(), &[])?;
+//! let model = learner.learn(&Task::new(&dataset, settings, 0))?;
+//!
+//! let selection = dataset.select("test")?.limited(Some(28));
+//! let answers = model.answers(&questions(&dataset, &selection));
+//! let right = selection.examples().zip(&answers).filter(|((_, row), answer)| {
+//!     answer.text.as_deref() == Some(&dataset.table.targets.get(*row).to_string())
+//! });
+//! assert!(right.count() >= 27);
+//! # Ok::<(), wug_data::Error>(())
+//! ```
+
+mod always_one;
+mod chance;
+mod learner;
+pub mod mns;
+mod settings;
+
+pub use always_one::AlwaysOne;
+pub use chance::Chance;
+pub use learner::{About, Answer, Learner, Lessons, Model, Question, Task, learner, questions};
+pub use settings::{Default, Setting, Settings};
+
+/// All learners. A new one is a file and a line here.
+pub static LEARNERS: &[&dyn Learner] =
+    &[&AlwaysOne, &Chance, &mns::SearchPure, &mns::SearchContext, &mns::Bayes];

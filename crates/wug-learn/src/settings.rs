@@ -1,0 +1,169 @@
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use wug_data::{Error, Result};
+
+use crate::About;
+
+/// Something that may be set, `--set NAME=VALUE`.
+#[derive(Debug, Clone, Copy)]
+pub struct Setting {
+    /// Lower-case name with dashes.
+    pub name: &'static str,
+    /// What it does.
+    pub about: &'static str,
+    /// Its type and what it is unless it is set.
+    pub default: Default,
+}
+
+/// The type of a setting and its value unless it is set.
+#[derive(Debug, Clone, Copy)]
+pub enum Default {
+    /// A whole number.
+    Whole {
+        /// Unless set.
+        default: u64,
+        /// The least that makes sense.
+        least: u64,
+        /// The most.
+        most: u64,
+    },
+    /// A number.
+    Number {
+        /// Unless set.
+        default: f64,
+        /// The least that makes sense.
+        least: f64,
+        /// The most.
+        most: f64,
+    },
+    /// `true` or `false`; false unless set.
+    Flag,
+    /// One of some words, the first unless set.
+    Word(&'static [&'static str]),
+}
+
+impl Default {
+    /// The value.
+    pub fn value(&self) -> Value {
+        match self {
+            Self::Whole { default, .. } => (*default).into(),
+            Self::Number { default, .. } => (*default).into(),
+            Self::Flag => false.into(),
+            Self::Word(words) => words[0].into(),
+        }
+    }
+
+    /// What may be written, for a message.
+    pub fn expects(&self) -> String {
+        match self {
+            Self::Whole { least, most: u64::MAX, .. } => format!("a whole number from {least}"),
+            Self::Whole { least, most, .. } => format!("a whole number from {least} to {most}"),
+            Self::Number { least, most, .. } => format!("a number from {least} to {most}"),
+            Self::Flag => "true or false".to_owned(),
+            Self::Word(words) => words.join(", "),
+        }
+    }
+
+    fn read(&self, text: &str) -> Option<Value> {
+        match self {
+            Self::Whole { least, most, .. } => text
+                .parse()
+                .ok()
+                .filter(|number| (least..=most).contains(&number))
+                .map(|number: u64| number.into()),
+            Self::Number { least, most, .. } => {
+                let fits = |number: &f64| (least..=most).contains(&number);
+                text.parse().ok().filter(fits).map(|number: f64| number.into())
+            }
+            Self::Flag => text.parse().ok().map(|flag: bool| flag.into()),
+            Self::Word(words) => words.iter().find(|word| **word == text).map(|word| (*word).into()),
+        }
+    }
+}
+
+/// The value of every setting of a learner.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settings {
+    values: BTreeMap<&'static str, Value>,
+}
+
+impl Settings {
+    /// Reads `name=value` texts; what is not given has its default.
+    ///
+    /// ```
+    /// let about = wug_learn::learner("search-pure")?.about();
+    /// let settings = wug_learn::Settings::read(about, &["steps=500".to_owned()])?;
+    /// assert_eq!(settings.whole("steps"), 500);
+    ///
+    /// let error = wug_learn::Settings::read(about, &["step=500".to_owned()]).unwrap_err();
+    /// assert_eq!(error.to_string(), "search-pure has no setting `step`; there is: steps");
+    /// # Ok::<(), wug_data::Error>(())
+    /// ```
+    pub fn read(about: &About, given: &[String]) -> Result<Self> {
+        let mut values: BTreeMap<&'static str, Value> =
+            about.settings.iter().map(|setting| (setting.name, setting.default.value())).collect();
+        let mut seen = Vec::new();
+        for text in given {
+            let (name, value) = text
+                .split_once('=')
+                .ok_or_else(|| Error::usage(format!("`{text}` is no setting: expected name=value")))?;
+            let Some(setting) = about.settings.iter().find(|setting| setting.name == name) else {
+                let known: Vec<&str> = about.settings.iter().map(|setting| setting.name).collect();
+                let known = match known.as_slice() {
+                    [] => "it has none".to_owned(),
+                    [one] => format!("there is: {one}"),
+                    all => format!("there are: {}", all.join(", ")),
+                };
+                return Err(Error::usage(format!("{} has no setting `{name}`; {known}", about.name)));
+            };
+            if seen.contains(&name) {
+                return Err(Error::usage(format!("`{name}` is set twice")));
+            }
+            seen.push(name);
+            let value = setting.default.read(value).ok_or_else(|| {
+                Error::usage(format!("`{text}`: expected {} for {name}", setting.default.expects()))
+            })?;
+            values.insert(setting.name, value);
+        }
+        Ok(Self { values })
+    }
+
+    /// Every setting with its value.
+    pub fn values(&self) -> &BTreeMap<&'static str, Value> {
+        &self.values
+    }
+
+    /// A whole number.
+    ///
+    /// # Panics
+    /// If the learner has no such setting: a mistake in its code.
+    pub fn whole(&self, name: &str) -> u64 {
+        self.values[name].as_u64().expect("a whole number")
+    }
+
+    /// A number.
+    ///
+    /// # Panics
+    /// If the learner has no such setting.
+    pub fn number(&self, name: &str) -> f64 {
+        self.values[name].as_f64().expect("a number")
+    }
+
+    /// A flag.
+    ///
+    /// # Panics
+    /// If the learner has no such setting.
+    pub fn flag(&self, name: &str) -> bool {
+        self.values[name].as_bool().expect("a flag")
+    }
+
+    /// A word.
+    ///
+    /// # Panics
+    /// If the learner has no such setting.
+    pub fn word(&self, name: &str) -> &str {
+        self.values[name].as_str().expect("a word")
+    }
+}

@@ -1,0 +1,191 @@
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use wug_bench::Address;
+use wug_data::{Dataset, Error, Folder, Manifest, PartSize, Result, Selection};
+use wug_learn::{Answer, Learner, Settings, Task, learner, questions};
+use wug_report::Scored;
+
+use crate::args::Run;
+use crate::output::{DIM, Done, GREEN, RED, json, out, shorten};
+use crate::scores::{Report, show_errors};
+
+pub(crate) fn run(args: &Run) -> Done {
+    let address: Address = args.dataset.parse()?;
+    let learner = learner(&args.learner)?;
+    let settings = Settings::read(learner.about(), &args.settings)?;
+    check_benchmark(learner, &address)?;
+    let metric = args.metric.as_deref().unwrap_or(address.benchmark.metrics()[0].name);
+    let judge = address.benchmark.judge(metric)?;
+    let dataset = address.benchmark.make(&address.dataset, &args.data.source()?)?;
+    let fact = args.by.as_deref().map(|fact| dataset.table.facts.column(fact)).transpose()?;
+    let selection = selection(args, &address, &dataset)?;
+
+    let task = Task::new(&dataset, settings, args.learner_seed);
+    let model = learner.learn(&task)?;
+    let answers = model.answers(&questions(&dataset, &selection));
+    let texts: Vec<&str> = answers.iter().map(|answer| answer.text.as_deref().unwrap_or_default()).collect();
+    let scored = [wug_report::score(&dataset, &selection, &texts, judge.as_ref())];
+    let mut report = Report::new(&dataset, metric, &scored, fact);
+    report.learner = Some(learner.about().name);
+
+    if let Some(folder) = &args.out {
+        let folder = Folder::create(folder)?;
+        write_folder(args, &address, &task, &selection, &answers, &report, folder)?;
+    }
+    if args.json {
+        return json(&report);
+    }
+    let mut out = out();
+    explain(&mut out, &dataset, &scored[0], &answers, args.explain)?;
+    report.write(address.benchmark, &mut out)?;
+    let abstained = answers.iter().filter(|answer| answer.text.is_none()).count();
+    if abstained > 0 {
+        writeln!(out, "{DIM}no answer to {abstained} of {}, counted as wrong{DIM:#}", answers.len())?;
+    }
+    show_errors(&mut out, &dataset, &scored[0], &texts, args.errors)?;
+    out.flush()?;
+    Ok(())
+}
+
+fn check_benchmark(learner: &dyn Learner, address: &Address) -> Result<()> {
+    let about = learner.about();
+    if about.benchmarks.is_empty() || about.benchmarks.contains(&address.benchmark.about().name) {
+        return Ok(());
+    }
+    Err(Error::usage(format!("{} is for {}, not for {address}", about.name, about.benchmarks.join(" and "))))
+}
+
+/// The part that was asked for, or the benchmark's own, or the only one there is.
+fn selection<'a>(args: &Run, address: &Address, dataset: &'a Dataset) -> Result<Selection<'a>> {
+    let default = address.benchmark.default_part(&address.dataset);
+    let part = match &address.part {
+        Some(part) => part,
+        None if dataset.part(default).is_some() => default,
+        None => &dataset.parts[0].name,
+    };
+    Ok(dataset.select(part)?.limited(args.limit))
+}
+
+/// Shows the first answers and how they came about.
+fn explain(
+    out: &mut impl Write,
+    dataset: &Dataset,
+    scored: &Scored<'_>,
+    answers: &[Answer],
+    most: usize,
+) -> io::Result<()> {
+    const LINE: usize = 600;
+    for (((id, row), verdict), answer) in
+        scored.selection().examples().zip(scored.verdicts()).zip(answers).take(most)
+    {
+        let example = dataset.table.example(row);
+        writeln!(out, "{DIM}{id}{DIM:#}  {}", shorten(&example.input.to_string(), LINE))?;
+        let text = shorten(answer.text.as_deref().unwrap_or("no answer"), LINE);
+        if verdict.correct {
+            writeln!(out, "  {GREEN}{text}{GREEN:#}")?;
+        } else {
+            let target = shorten(&example.target.to_string(), LINE);
+            writeln!(out, "  {RED}{text}{RED:#}, not {target}")?;
+        }
+        if let Some(explanation) = &answer.explanation {
+            writeln!(out, "  {}", shorten(explanation, LINE))?;
+        }
+        let probability = answer.probability.map(|probability| format!("probability {probability:.4}"));
+        let note = |(name, value): (&String, &serde_json::Value)| match value.as_str() {
+            Some(text) => format!("{} {text}", name.replace('_', " ")),
+            None => format!("{} {value}", name.replace('_', " ")),
+        };
+        let notes: Vec<String> = probability.into_iter().chain(answer.notes.iter().map(note)).collect();
+        if !notes.is_empty() {
+            writeln!(out, "  {DIM}{}{DIM:#}", notes.join(" · "))?;
+        }
+        writeln!(out)?;
+    }
+    Ok(())
+}
+
+/// Writes what was run, what was answered and how that scored.
+fn write_folder(
+    args: &Run,
+    address: &Address,
+    task: &Task<'_>,
+    selection: &Selection<'_>,
+    answers: &[Answer],
+    report: &Report<'_>,
+    folder: Folder,
+) -> Result<()> {
+    #[derive(Serialize)]
+    struct Description<'a> {
+        schema: u32,
+        wug: &'static str,
+        dataset: &'a str,
+        part: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        seed: Option<serde_json::Value>,
+        learner: &'a str,
+        learner_seed: u64,
+        settings: &'a std::collections::BTreeMap<&'static str, serde_json::Value>,
+    }
+    let description = Description {
+        schema: 1,
+        wug: env!("CARGO_PKG_VERSION"),
+        dataset: task.dataset(),
+        part: &selection.name,
+        seed: args.data.recorded_seed(),
+        learner: &args.learner,
+        learner_seed: args.learner_seed,
+        settings: task.settings.values(),
+    };
+    let document = |value: &dyn Fn(&mut dyn Write) -> serde_json::Result<()>, out: &mut dyn Write| {
+        value(out).map_err(io::Error::from)?;
+        out.write_all(b"\n")
+    };
+    let files = vec![
+        folder
+            .file("run.json", |out| document(&|out| serde_json::to_writer_pretty(out, &description), out))?,
+        folder.file("scores.json", |out| document(&|out| serde_json::to_writer_pretty(out, report), out))?,
+        folder.file("predictions.jsonl", |out| write_predictions(selection, answers, out))?,
+    ];
+    folder.finish(&Manifest {
+        schema: 1,
+        wug: env!("CARGO_PKG_VERSION").to_owned(),
+        dataset: task.dataset().to_owned(),
+        format: "run".to_owned(),
+        seed: args.data.recorded_seed(),
+        parts: vec![PartSize { part: selection.name.clone(), rows: answers.len() }],
+        licence: address.benchmark.about().licence.to_owned(),
+        files,
+    })
+}
+
+/// A line for every answer, in a form that `wug score` reads.
+fn write_predictions(selection: &Selection<'_>, answers: &[Answer], out: &mut impl Write) -> io::Result<()> {
+    #[derive(Serialize)]
+    struct Line<'a> {
+        id: String,
+        prediction: &'a str,
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        abstains: bool,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        probability: Option<f64>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        explanation: Option<&'a str>,
+        #[serde(flatten)]
+        notes: &'a serde_json::Map<String, serde_json::Value>,
+    }
+    for ((id, _), answer) in selection.examples().zip(answers) {
+        let line = Line {
+            id,
+            prediction: answer.text.as_deref().unwrap_or_default(),
+            abstains: answer.text.is_none(),
+            probability: answer.probability,
+            explanation: answer.explanation.as_deref(),
+            notes: &answer.notes,
+        };
+        serde_json::to_writer(&mut *out, &line)?;
+        out.write_all(b"\n")?;
+    }
+    Ok(())
+}
