@@ -12,6 +12,8 @@ use crate::grammar::{Grammar, TOP};
 use crate::invert::invert;
 use crate::induce::{Material, best_tree, evaluate, induce};
 use crate::pairs::Pairs;
+use crate::integers::{self, Integers, looks_like_integers};
+use crate::links::estimate;
 use crate::meaning::{self, Form, Manner, Script, looks_like_predications};
 use crate::predications::{Predication, Predications};
 use crate::strings::Strings;
@@ -42,6 +44,7 @@ pub struct Model {
 enum Learned {
     Strings(Kit<Strings>),
     Predications(Kit<Predications>, Script),
+    Integers(Kit<Integers>),
 }
 
 /// An algebra with the grammar learned in it.
@@ -89,7 +92,12 @@ pub fn learn<S: AsRef<str>, T: AsRef<str>>(
 ) -> Model {
     let budget = Budget::new(settings.budget);
     let pairs = Pairs::new(pairs);
-    let learned = if looks_like_predications(&pairs) {
+    let learned = if looks_like_integers(&pairs) {
+        let (algebra, mut grammar, cases) = integers::read(&pairs);
+        estimate(&algebra, &mut grammar, &cases);
+        let costs = Costs::new(&grammar);
+        Learned::Integers(Kit { algebra, grammar, costs })
+    } else if looks_like_predications(&pairs) {
         let (algebra, script, mut material) = meaning::read(&pairs);
         Learned::Predications(Kit::learn(algebra, &mut material, &budget), script)
     } else {
@@ -143,6 +151,9 @@ impl Model {
             Learned::Strings(kit) => {
                 kit.predict(&tokens, &mut prediction, |value, _| kit.algebra.write(value, &spelled));
             }
+            Learned::Integers(kit) => {
+                kit.predict(&tokens, &mut prediction, |value, _| value.to_string());
+            }
             Learned::Predications(kit, script) => {
                 kit.predict(&tokens, &mut prediction, |value, tree| {
                     write_predications(kit, script, value, tree, &tokens, &spelled)
@@ -183,6 +194,7 @@ impl Model {
         match &self.learned {
             Learned::Strings(kit) => self.tree_text(kit, tree, (TOP, 0)),
             Learned::Predications(kit, _) => self.tree_text(kit, tree, (TOP, 0)),
+            Learned::Integers(kit) => self.tree_text(kit, tree, (TOP, 0)),
         }
     }
 
@@ -208,6 +220,11 @@ impl Model {
         match &self.learned {
             Learned::Strings(kit) => self.kit_text(kit),
             Learned::Predications(kit, _) => self.kit_text(kit),
+            Learned::Integers(kit) => {
+                let library = &kit.algebra.library.functions;
+                let functions = library.iter().enumerate().map(|(i, (f, _))| format!("f{i}(x, y) = {}\n", f.show(i)));
+                functions.collect::<String>() + &self.kit_text(kit)
+            }
         }
     }
 
