@@ -1,6 +1,7 @@
 //! From templates and rows to a grammar: search, links, refutation, and the choice between what the starts found.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use crate::Algebra;
 use crate::budget::Budget;
@@ -11,7 +12,7 @@ use crate::grammar::{Grammar, Rule};
 use crate::links::{Row, estimate, refute};
 use crate::pool::{Pool, Template};
 use crate::search::{replay, search};
-use crate::symbols::{Child, Counts, Sym};
+use crate::symbols::{Child, Counts, Sum, Sym};
 
 /// What an algebra makes of the training pairs.
 pub(crate) struct Material<A: Algebra> {
@@ -23,6 +24,8 @@ pub(crate) struct Material<A: Algebra> {
     pub left_out: Vec<usize>,
     /// The class of each content word.
     pub classes: Vec<Option<u16>>,
+    /// Words that change nothing wherever they stand; they are left out of every source.
+    pub erased: BTreeSet<u32>,
 }
 
 /// Rows outside the templates that links are estimated from; rows that are asked to refute links; rows on which the
@@ -35,6 +38,107 @@ const COMPARED: usize = 3;
 /// What a training row costs that a grammar gets wrong.
 const ERROR_BITS: f64 = 40.0;
 
+impl<A: Algebra> Material<A> {
+    /// Collects rows and their templates, and leaves out words without meaning. A row whose template is `None` only
+    /// helps to estimate links.
+    pub fn new(
+        classes: Vec<Option<u16>>,
+        rows: Vec<(Row<A::Value>, Option<Delexicalised<A::Term>>)>,
+    ) -> Self {
+        let templates = collect(rows.iter().filter_map(|(_, template)| template.as_ref()));
+        let erased = meaningless(&templates);
+        let keep = |sym: &Sym| !matches!(sym, Sym::Word(word) if erased.contains(word));
+        let templates = if erased.is_empty() {
+            templates
+        } else {
+            let shorter: Vec<Delexicalised<A::Term>> = rows
+                .iter()
+                .filter_map(|(_, template)| template.clone())
+                .map(|(source, term, words)| (source.into_iter().filter(keep).collect(), term, words))
+                .collect();
+            collect(shorter.iter())
+        };
+        let mut material = Self {
+            templates: templates.into_values().collect(),
+            rows: Vec::with_capacity(rows.len()),
+            left_out: Vec::new(),
+            classes,
+            erased,
+        };
+        for (i, (mut row, template)) in rows.into_iter().enumerate() {
+            if template.is_none() {
+                material.left_out.push(i);
+            }
+            let kept = row.source.iter().zip(&row.positions).filter(|(word, _)| !material.erased.contains(word));
+            (row.source, row.positions) = kept.map(|(word, position)| (*word, *position)).unzip();
+            material.rows.push(row);
+        }
+        material
+    }
+}
+
+/// A row without its content words: pattern, term, and the word of each slot.
+pub(crate) type Delexicalised<T> = (Vec<Sym>, T, Vec<u32>);
+
+type Templates<T> = BTreeMap<(Vec<Sym>, T), Template<T>>;
+
+/// Rows that are alike but for their content words, together.
+fn collect<'a, T: Clone + Ord + 'a>(rows: impl Iterator<Item = &'a Delexicalised<T>>) -> Templates<T> {
+    let mut sums: BTreeMap<(Vec<Sym>, T), (f64, Vec<Sum>)> = BTreeMap::new();
+    for (pattern, term, words) in rows {
+        let key = (pattern.clone(), term.clone());
+        let (n, slots) = sums.entry(key).or_insert_with(|| (0.0, vec![Sum::default(); words.len()]));
+        *n += 1.0;
+        for (slot, &word) in slots.iter_mut().zip(words) {
+            slot.add(&Counts::one(Child::Word(word), 1.0));
+        }
+    }
+    sums.into_iter()
+        .map(|((source, term), (n, slots))| {
+            let slots = slots.iter().map(|slot| Arc::new(slot.counts())).collect();
+            ((source.clone(), term.clone()), Template { source, term, slots, n })
+        })
+        .collect()
+}
+
+/// Function words that change nothing: without them most of their rows are like other rows, with the same target and
+/// often with the same words, and hardly any is like a row with another target.
+fn meaningless<T: Clone + Ord>(templates: &Templates<T>) -> BTreeSet<u32> {
+    let words: BTreeSet<u32> = templates
+        .keys()
+        .flat_map(|(source, _)| source)
+        .filter_map(|sym| if let Sym::Word(word) = sym { Some(*word) } else { None })
+        .collect();
+    let mut targets: BTreeMap<&[Sym], Vec<&T>> = BTreeMap::new();
+    for (source, term) in templates.keys() {
+        targets.entry(source).or_default().push(term);
+    }
+    words
+        .into_iter()
+        .filter(|&word| {
+            let (mut all, mut same, mut clash, mut shared) = (0.0, 0.0, 0.0, 0.0);
+            for ((source, term), template) in templates.iter().filter(|((s, _), _)| s.contains(&Sym::Word(word))) {
+                let without: Vec<Sym> = source.iter().filter(|sym| **sym != Sym::Word(word)).copied().collect();
+                all += template.n;
+                let known = targets.get(without.as_slice());
+                if known.is_some_and(|terms| terms.contains(&term)) {
+                    same += template.n;
+                    let other = &templates[&(without, term.clone())];
+                    let slots = template.slots.len().max(1) as f64;
+                    for (here, there) in template.slots.iter().zip(&other.slots) {
+                        let both: f64 =
+                            here.iter().filter(|(child, _)| there.get(*child) > 0.0).map(|(_, n)| n).sum();
+                        shared += both / slots;
+                    }
+                } else if known.is_some() {
+                    clash += template.n;
+                }
+            }
+            same >= 0.5 * all && clash <= 0.02 * all && shared >= 0.3 * same
+        })
+        .collect()
+}
+
 /// Finds the grammar.
 pub(crate) fn induce<A: Algebra>(algebra: &A, material: &mut Material<A>, budget: &Budget) -> Grammar<A::Term> {
     material.templates.sort_by(|a, b| {
@@ -45,7 +149,7 @@ pub(crate) fn induce<A: Algebra>(algebra: &A, material: &mut Material<A>, budget
     let cases = cases(algebra, material);
     let mut best: Option<(f64, Grammar<A::Term>)> = None;
     for found in found.iter().take(COMPARED) {
-        let pool = replay(algebra, &material.templates, &found.steps);
+        let pool = replay(algebra, &material.templates, &mut found.steps.clone());
         let mut grammar = to_grammar(algebra, &pool, &material.classes);
         estimate(algebra, &mut grammar, &cases);
         refute(algebra, &mut grammar, spread(&material.rows, REFUTING_ROWS));
@@ -82,7 +186,7 @@ fn cases<A: Algebra>(algebra: &A, material: &Material<A>) -> Vec<Case<A::Value>>
             Sym::Word(word) => Leaf::Function(word),
             Sym::Slot(class) => {
                 slots += 1;
-                let (value, words) = (algebra.slot(slots - 1), template.slots[slots - 1].clone());
+                let (value, words) = (algebra.slot(slots - 1), template.slots[slots - 1].as_ref().clone());
                 Leaf::Content { value, class, words }
             }
         });
@@ -94,11 +198,11 @@ fn cases<A: Algebra>(algebra: &A, material: &Material<A>) -> Vec<Case<A::Value>>
     }
     let step = material.left_out.len().div_ceil(LINK_ROWS).max(1);
     for &row in material.left_out.iter().step_by(step) {
-        let Row { source, gold, n } = &material.rows[row];
-        let leaves = source.iter().enumerate().map(|(position, &word)| {
+        let Row { source, positions, gold, n } = &material.rows[row];
+        let leaves = source.iter().zip(positions).map(|(&word, &position)| {
             match material.classes.get(word as usize).copied().flatten() {
                 Some(class) => Leaf::Content {
-                    value: algebra.word(word, position),
+                    value: algebra.word(word, position as usize),
                     class,
                     words: Counts::one(Child::Word(word), 1.0),
                 },
@@ -137,7 +241,7 @@ where
     let costs = Costs::new(grammar);
     rows.filter(|row| {
         let tree = best_tree(grammar, &costs, &row.source).ok().map(|(tree, _)| tree);
-        let value = tree.and_then(|tree| evaluate(algebra, grammar, &tree, &row.source));
+        let value = tree.and_then(|tree| evaluate(algebra, grammar, &tree, &row.positions));
         value.is_none_or(|value| !algebra.is_whole(&value, &row.gold))
     })
     .count()
@@ -155,21 +259,18 @@ pub(crate) fn best_tree<T>(grammar: &Grammar<T>, costs: &Costs, source: &[u32]) 
     Err("no rule of the grammar covers the source")
 }
 
-/// The value of a derivation.
+/// The value of a derivation; `positions` says where each word stood before words without meaning were left out.
 pub(crate) fn evaluate<A: Algebra>(
     algebra: &A,
     grammar: &Grammar<A::Term>,
     tree: &Tree,
-    source: &[u32],
+    positions: &[u16],
 ) -> Option<A::Value> {
     match tree.child {
-        Child::Word(word) => {
-            debug_assert_eq!(source[tree.span.0], word);
-            Some(algebra.word(word, tree.span.0))
-        }
+        Child::Word(word) => Some(algebra.word(word, positions[tree.span.0] as usize)),
         Child::Rule(rule) => {
             let children: Option<Vec<A::Value>> =
-                tree.children.iter().map(|child| evaluate(algebra, grammar, child, source)).collect();
+                tree.children.iter().map(|child| evaluate(algebra, grammar, child, positions)).collect();
             algebra.apply(&grammar.rules[rule as usize].term, &children?.iter().collect::<Vec<_>>())
         }
     }

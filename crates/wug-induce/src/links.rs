@@ -11,9 +11,18 @@ use crate::symbols::{Child, Sym};
 #[derive(Debug, Clone)]
 pub(crate) struct Row<V> {
     pub source: Vec<u32>,
+    /// Where each word stood before words without meaning were left out.
+    pub positions: Vec<u16>,
     pub gold: V,
     /// How many training rows are like it.
     pub n: f64,
+}
+
+impl<V> Row<V> {
+    /// A row with all its words.
+    pub fn new(source: &[u32], gold: V) -> Self {
+        Self { source: source.to_vec(), positions: (0..source.len() as u16).collect(), gold, n: 1.0 }
+    }
 }
 
 const ROUNDS: usize = 20;
@@ -200,7 +209,7 @@ impl<A: Algebra> Refuter<'_, A> {
                 let mut readings: BTreeSet<Reading<A::Value>> = BTreeSet::new();
                 let word = Child::Word(self.row.source[start]);
                 if size == 1 && self.grammar.class(word).is_some() {
-                    readings.insert((word, self.algebra.word(self.row.source[start], start), None));
+                    readings.insert((word, self.algebra.word(self.row.source[start], self.row.positions[start] as usize), None));
                 }
                 for id in 0..self.grammar.rules.len() as u32 {
                     if !self.grammar.rules[id as usize].root {

@@ -4,13 +4,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde::{Deserialize, Serialize};
 
-use crate::induce::Material;
+use crate::induce::{Delexicalised, Material};
 use crate::lexicon::{Bag, align, spelling_closeness};
 use crate::links::Row;
 use crate::pairs::Pairs;
-use crate::pool::Template;
 use crate::predications::{Atom, BARE, Part, Predication, Predications, referent};
-use crate::symbols::{Child, Counts, Sym};
+use crate::symbols::Sym;
 
 /// A predication as it is written: tokens of the label, tokens of each argument.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -281,42 +280,18 @@ pub(crate) fn read(pairs: &Pairs) -> (Predications, Script, Material<Predication
     script.manners = manners(pairs, &script, &resolved);
     script.printer = Printer::learn(pairs, &script, &resolved);
 
-    let (mut rows, mut left_out) = (Vec::new(), Vec::new());
-    let mut templates: BTreeMap<(Vec<Sym>, Predication), Template<Predication>> = BTreeMap::new();
+    let mut rows = Vec::new();
     let mut order: Vec<usize> = (0..pairs.rows.len()).collect();
     order.sort_by_key(|&i| (pairs.rows[i].0.len(), i));
     for i in order {
         let (source, _, _) = &pairs.rows[i];
         let Some(resolved) = &resolved[i] else { continue };
         let gold = factor(source, resolved, &script);
-        let (pattern, term, words) = delexicalise(source, &gold, &class_of_word);
-        match term {
-            Some(term) => add_row(&mut templates, pattern, term, &words),
-            None => left_out.push(rows.len()),
-        }
-        rows.push(Row { source: source.clone(), gold, n: 1.0 });
+        let template = delexicalise(source, &gold, &class_of_word);
+        rows.push((Row::new(source, gold), template));
     }
     let algebra = Predications { symbols: pairs.target.words().to_vec() };
-    let templates = templates.into_values().collect();
-    (algebra, script, Material { templates, rows, left_out, classes: class_of_word })
-}
-
-fn add_row(
-    templates: &mut BTreeMap<(Vec<Sym>, Predication), Template<Predication>>,
-    pattern: Vec<Sym>,
-    term: Predication,
-    words: &[u32],
-) {
-    let template = templates.entry((pattern, term)).or_insert_with_key(|(pattern, term)| Template {
-        source: pattern.clone(),
-        term: term.clone(),
-        slots: vec![Counts::default(); words.len()],
-        n: 0.0,
-    });
-    template.n += 1.0;
-    for (slot, &word) in template.slots.iter_mut().zip(words) {
-        slot.add(&Counts::one(Child::Word(word), 1.0));
-    }
+    (algebra, script, Material::new(class_of_word, rows))
 }
 
 /// An atom whose symbols and arguments are tied to positions of the source, with how each argument was written.
@@ -490,7 +465,7 @@ fn delexicalise(
     source: &[u32],
     gold: &Predication,
     classes: &[Option<u16>],
-) -> (Vec<Sym>, Option<Predication>, Vec<u32>) {
+) -> Option<Delexicalised<Predication>> {
     let mut slot_of: BTreeMap<u16, u16> = BTreeMap::new();
     let mut words = Vec::new();
     let mut pattern = Vec::new();
@@ -516,8 +491,8 @@ fn delexicalise(
             atom.iter().map(part).collect::<Option<Atom>>()
         })
         .collect();
-    let term = atoms.map(|atoms| Predication { atoms: atoms.into_iter().collect(), head: None });
-    (pattern, term, words)
+    let term = Predication { atoms: atoms?.into_iter().collect(), head: None };
+    Some((pattern, term, words))
 }
 
 /// How each content word shows. Words without evidence do as most words that occur in the same kind of atom.

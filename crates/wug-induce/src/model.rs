@@ -1,6 +1,6 @@
 //! What a user sees: learn, predict, explain, save.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use wug_grammar::Vocab;
@@ -37,6 +37,8 @@ impl Default for Settings {
 #[derive(Debug, Clone)]
 pub struct Model {
     words: Vocab,
+    /// Words that are left out of every source.
+    erased: BTreeSet<u32>,
     learned: Learned,
 }
 
@@ -92,6 +94,7 @@ pub fn learn<S: AsRef<str>, T: AsRef<str>>(
 ) -> Model {
     let budget = Budget::new(settings.budget);
     let pairs = Pairs::new(pairs);
+    let mut erased = BTreeSet::new();
     let learned = if looks_like_integers(&pairs) {
         let (algebra, mut grammar, cases) = integers::read(&pairs);
         estimate(&algebra, &mut grammar, &cases);
@@ -99,12 +102,14 @@ pub fn learn<S: AsRef<str>, T: AsRef<str>>(
         Learned::Integers(Kit { algebra, grammar, costs })
     } else if looks_like_predications(&pairs) {
         let (algebra, script, mut material) = meaning::read(&pairs);
+        erased = std::mem::take(&mut material.erased);
         Learned::Predications(Kit::learn(algebra, &mut material, &budget), script)
     } else {
         let (algebra, mut material) = Strings::read(&pairs);
+        erased = std::mem::take(&mut material.erased);
         Learned::Strings(Kit::learn(algebra, &mut material, &budget))
     };
-    Model { words: pairs.source, learned }
+    Model { words: pairs.source, erased, learned }
 }
 
 impl<A: Algebra> Kit<A> {
@@ -118,6 +123,7 @@ impl<A: Algebra> Kit<A> {
     fn predict(
         &self,
         tokens: &[u32],
+        positions: &[u16],
         prediction: &mut Prediction,
         write: impl FnOnce(&A::Value, &Tree) -> String,
     ) {
@@ -128,7 +134,7 @@ impl<A: Algebra> Kit<A> {
                     self.grammar.link((parent, slot), child) <= 0.0
                 };
                 prediction.coerced = tree.links().iter().any(unseen);
-                match evaluate(&self.algebra, &self.grammar, &tree, tokens) {
+                match evaluate(&self.algebra, &self.grammar, &tree, positions) {
                     Some(value) => prediction.text = write(&value, &tree),
                     None => prediction.abstained = Some("the derivation has no value".to_owned()),
                 }
@@ -144,19 +150,23 @@ impl Model {
     pub fn predict(&self, source: &str) -> Prediction {
         let spelled: Vec<&str> = source.split_whitespace().collect();
         let tokens: Vec<u32> = spelled.iter().map(|word| self.words.get(word).unwrap_or(u32::MAX)).collect();
+        let positions: Vec<u16> = (0..tokens.len().min(usize::from(u16::MAX)) as u16)
+            .filter(|&at| !self.erased.contains(&tokens[at as usize]))
+            .collect();
+        let kept: Vec<u32> = positions.iter().map(|&at| tokens[at as usize]).collect();
         let unknown = spelled.iter().zip(&tokens).filter(|(_, token)| **token == u32::MAX);
         let unknown = unknown.map(|(word, _)| (*word).to_owned()).collect();
         let mut prediction = Prediction { unknown, ..Prediction::nothing() };
         match &self.learned {
             Learned::Strings(kit) => {
-                kit.predict(&tokens, &mut prediction, |value, _| kit.algebra.write(value, &spelled));
+                kit.predict(&kept, &positions, &mut prediction, |value, _| kit.algebra.write(value, &spelled));
             }
             Learned::Integers(kit) => {
-                kit.predict(&tokens, &mut prediction, |value, _| value.to_string());
+                kit.predict(&kept, &positions, &mut prediction, |value, _| value.to_string());
             }
             Learned::Predications(kit, script) => {
-                kit.predict(&tokens, &mut prediction, |value, tree| {
-                    write_predications(kit, script, value, tree, &tokens, &spelled)
+                kit.predict(&kept, &positions, &mut prediction, |value, tree| {
+                    write_predications(kit, script, value, tree, (&positions, &tokens, &spelled))
                 });
             }
         }
@@ -234,6 +244,10 @@ impl Model {
             Child::Word(word) => self.words.word(*word).to_owned(),
             Child::Rule(rule) => format!("r{rule}"),
         };
+        if !self.erased.is_empty() {
+            let erased: Vec<&str> = self.erased.iter().map(|&word| self.words.word(word)).collect();
+            text += &format!("without meaning: {}\n", erased.join(" "));
+        }
         for (i, rule) in kit.grammar.rules.iter().enumerate() {
             let mut slot = 0;
             let source: Vec<String> = rule
@@ -268,8 +282,7 @@ fn write_predications(
     script: &Script,
     value: &Predication,
     tree: &Tree,
-    tokens: &[u32],
-    spelled: &[&str],
+    (positions, tokens, spelled): (&[u16], &[u32], &[&str]),
 ) -> String {
     let mut content = Vec::new();
     let mut guessed: BTreeMap<u16, Manner> = BTreeMap::new();
@@ -280,7 +293,7 @@ fn write_predications(
                 open.extend(tree.children.iter().enumerate().map(|(slot, child)| (child, (rule, slot as u8))));
             }
             Child::Word(word) => {
-                let at = tree.span.0 as u16;
+                let at = positions[tree.span.0];
                 content.push(at);
                 if !script.manners.contains_key(&word) {
                     let mut votes: BTreeMap<&Manner, f64> = BTreeMap::new();

@@ -29,4 +29,11 @@ impl Pairs {
         }
         all
     }
+
+    /// The rows, those with the shortest sources first.
+    pub fn shortest_first(&self) -> impl Iterator<Item = &(Vec<u32>, Vec<u32>, f64)> {
+        let mut order: Vec<usize> = (0..self.rows.len()).collect();
+        order.sort_by_key(|&i| (self.rows[i].0.len(), i));
+        order.into_iter().map(|i| &self.rows[i])
+    }
 }

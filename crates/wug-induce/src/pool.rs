@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use crate::Algebra;
-use crate::symbols::{Child, Counts, Sym, binary_entropy_bits, entropy_bits, hash_of, matches, slot_count};
+use crate::symbols::{Child, Counts, Sum, Sym, binary_entropy_bits, entropy_bits, hash_of, matches, slot_count};
 
 /// Bits to write down a rule, apart from what it says; a function word; a slot.
 pub(crate) const RULE_BITS: f64 = 8.0;
@@ -22,8 +22,8 @@ pub struct Template<T> {
     pub source: Vec<Sym>,
     /// The target, over the slots.
     pub term: T,
-    /// What was seen in each slot.
-    pub slots: Vec<Counts>,
+    /// What was seen in each slot; shared by the pools that the search compares.
+    pub slots: Vec<Arc<Counts>>,
     /// How many training rows it covers.
     pub n: f64,
 }
@@ -141,8 +141,8 @@ impl<T: Clone + Ord + std::hash::Hash + Send + Sync> Pool<T> {
     }
 
     /// The pool after a candidate became a rule (everywhere it fits), and the bits to say where its source stands but
-    /// the rule does not hold.
-    pub fn apply<A: Algebra<Term = T>>(&self, algebra: &A, candidate: &Candidate<T>) -> (Self, f64) {
+    /// the rule does not hold; `None` if it fits nowhere.
+    pub fn apply<A: Algebra<Term = T>>(&self, algebra: &A, candidate: &Candidate<T>) -> Option<(Self, f64)> {
         let existing = self.rules.iter().position(|rule| {
             rule.as_ref().is_some_and(|rule| {
                 rule.template.source == candidate.source && rule.template.term == candidate.term
@@ -150,8 +150,8 @@ impl<T: Clone + Ord + std::hash::Hash + Send + Sync> Pool<T> {
         });
         let id = existing.unwrap_or(self.rules.len());
         let slots = slot_count(&candidate.source);
-        let mut taken = vec![Counts::default(); slots];
-        let mut left = vec![Counts::default(); slots];
+        let mut taken = vec![Sum::default(); slots];
+        let mut left = vec![Sum::default(); slots];
         let mut applied = 0.0;
         let mut rewriter = Rewriter { algebra, candidate, id, taken: &mut taken, applied: &mut applied };
 
@@ -170,14 +170,20 @@ impl<T: Clone + Ord + std::hash::Hash + Send + Sync> Pool<T> {
                 pool.rules[i] = Some(Arc::new(Entry::new(algebra, template)));
             }
         }
+        if applied == 0.0 {
+            return None;
+        }
         if existing.is_some() {
             let mut template = pool.rules[id].as_ref().expect("found above").template.clone();
-            template.slots.iter_mut().zip(&taken).for_each(|(slot, taken)| slot.add(taken));
+            for (slot, taken) in template.slots.iter_mut().zip(&taken) {
+                Arc::make_mut(slot).add(&taken.counts());
+            }
             template.n += applied;
             pool.rules[id] = Some(Arc::new(Entry::new(algebra, template)));
         } else {
             let Candidate { source, term } = candidate.clone();
-            let template = Template { source, term, slots: taken.clone(), n: applied };
+            let slots = taken.iter().map(|taken| Arc::new(taken.counts())).collect();
+            let template = Template { source, term, slots, n: applied };
             pool.rules.push(Some(Arc::new(Entry::new(algebra, template))));
         }
         pool.add_roots(algebra, changed);
@@ -186,7 +192,7 @@ impl<T: Clone + Ord + std::hash::Hash + Send + Sync> Pool<T> {
             leftovers(&entry.template, root, candidate, &mut left);
         }
         let penalty = taken.iter().zip(&left).map(|(taken, left)| mixed_bits(taken, left));
-        (pool, penalty.fold(f64::INFINITY, f64::min))
+        Some((pool, penalty.fold(f64::INFINITY, f64::min)))
     }
 
     /// Adds roots; those equal to one that is there are added to it.
@@ -199,7 +205,7 @@ impl<T: Clone + Ord + std::hash::Hash + Send + Sync> Pool<T> {
                 Some(&i) => {
                     let sum = changed.entry(i).or_insert_with(|| self.roots[i].template.clone());
                     sum.n += template.n;
-                    sum.slots.iter_mut().zip(&template.slots).for_each(|(slot, more)| slot.add(more));
+                    add_slots(&mut sum.slots, &template.slots);
                 }
                 None => {
                     let entry = Entry::new(algebra, template);
@@ -228,7 +234,7 @@ impl<T: Clone + Ord + std::hash::Hash + Send + Sync> Pool<T> {
                     let gone = self.rules[i].take().expect("checked above");
                     let mut sum = self.rules[keep as usize].as_ref().expect("kept").template.clone();
                     sum.n += gone.template.n;
-                    sum.slots.iter_mut().zip(&gone.template.slots).for_each(|(slot, more)| slot.add(more));
+                    add_slots(&mut sum.slots, &gone.template.slots);
                     self.rules[keep as usize] = Some(Arc::new(Entry::new(algebra, sum)));
                 }
             }
@@ -242,10 +248,14 @@ impl<T: Clone + Ord + std::hash::Hash + Send + Sync> Pool<T> {
         };
         for entry in self.roots.iter_mut().chain(self.rules.iter_mut().flatten()) {
             let mut template = entry.template.clone();
-            template.slots.iter_mut().for_each(|slot| *slot = slot.rename(rename));
+            template.slots.iter_mut().for_each(|slot| *slot = Arc::new(slot.rename(rename)));
             *entry = Arc::new(Entry::new(algebra, template));
         }
     }
+}
+
+fn add_slots(slots: &mut [Arc<Counts>], more: &[Arc<Counts>]) {
+    slots.iter_mut().zip(more).for_each(|(slot, more)| Arc::make_mut(slot).add(more));
 }
 
 /// Puts one rule in place of its right-hand side.
@@ -253,7 +263,7 @@ struct Rewriter<'a, A: Algebra> {
     algebra: &'a A,
     candidate: &'a Candidate<A::Term>,
     id: usize,
-    taken: &'a mut [Counts],
+    taken: &'a mut [Sum],
     applied: &'a mut f64,
 }
 
@@ -279,8 +289,8 @@ impl<A: Algebra> Rewriter<'_, A> {
             let mut source = template.source.clone();
             source.splice(start..start + pattern.len(), [Sym::Slot(class)]);
             let mut slots = template.slots.clone();
-            let filled = Counts::one(Child::Rule(self.id as u32), template.n);
-            let removed: Vec<Counts> = slots.splice(from..to, [filled]).collect();
+            let filled = Arc::new(Counts::one(Child::Rule(self.id as u32), template.n));
+            let removed: Vec<Arc<Counts>> = slots.splice(from..to, [filled]).collect();
             self.taken.iter_mut().zip(&removed).for_each(|(taken, removed)| taken.add(removed));
             *self.applied += template.n;
             return Some(Template { source, term, slots, n: template.n });
@@ -290,7 +300,7 @@ impl<A: Algebra> Rewriter<'_, A> {
 }
 
 /// Adds what stands in the slots of a candidate's source where the rule was not applied.
-fn leftovers<T>(template: &Template<T>, root: bool, candidate: &Candidate<T>, left: &mut [Counts]) {
+fn leftovers<T>(template: &Template<T>, root: bool, candidate: &Candidate<T>, left: &mut [Sum]) {
     let pattern = &candidate.source;
     if !root && template.source.len() == pattern.len() {
         return; // a rival rule, which the pool's ambiguity pays for
@@ -304,8 +314,11 @@ fn leftovers<T>(template: &Template<T>, root: bool, candidate: &Candidate<T>, le
 }
 
 /// Bits to say, for each child, when the rule held.
-fn mixed_bits(taken: &Counts, left: &Counts) -> f64 {
-    left.iter().map(|(child, n)| binary_entropy_bits(taken.get(child), n)).sum()
+fn mixed_bits(taken: &Sum, left: &Sum) -> f64 {
+    if left.is_empty() {
+        return 0.0;
+    }
+    left.counts().iter().map(|(child, n)| binary_entropy_bits(taken.get(child), n)).sum()
 }
 
 /// Bits to say which of several templates of equal source holds: the slot that decides best is asked.

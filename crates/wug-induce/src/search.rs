@@ -53,8 +53,8 @@ pub(crate) fn search<A: Algebra>(
     let mut found: Vec<Found<A::Term>> = POLICIES
         .par_iter()
         .map(|policy| {
-            let steps = Search { algebra, policy, budget }.run(templates);
-            let bits = replay(algebra, templates, &steps).bits();
+            let mut steps = Search { algebra, policy, budget }.run(templates);
+            let bits = replay(algebra, templates, &mut steps).bits();
             Found { steps, bits }
         })
         .collect();
@@ -63,16 +63,21 @@ pub(crate) fn search<A: Algebra>(
     found
 }
 
-/// The pool after all steps.
+/// The pool after all steps. Steps that no longer fit anywhere are dropped.
 pub(crate) fn replay<A: Algebra>(
     algebra: &A,
     templates: &[Template<A::Term>],
-    steps: &[Candidate<A::Term>],
+    steps: &mut Steps<A::Term>,
 ) -> Pool<A::Term> {
     let mut pool = Pool::new(algebra, templates);
-    for step in steps {
-        pool = pool.apply(algebra, step).0;
-    }
+    steps.retain(|step| {
+        let next = pool.apply(algebra, step);
+        let fits = next.is_some();
+        if let Some((next, _)) = next {
+            pool = next;
+        }
+        fits
+    });
     pool
 }
 
@@ -93,8 +98,12 @@ impl<A: Algebra> Search<'_, A> {
             }
             searched = size;
             let part = &templates[..size];
-            let pool = self.grow(replay(self.algebra, part, &steps), &mut steps);
-            self.prune(part, pool.bits(), &mut steps);
+            let before = steps.clone();
+            let pool = replay(self.algebra, part, &mut steps);
+            let pool = self.grow(pool, &mut steps);
+            if steps != before {
+                self.prune(part, pool.bits(), &mut steps);
+            }
         }
         steps
     }
@@ -106,7 +115,7 @@ impl<A: Algebra> Search<'_, A> {
             let mut best: Option<(f64, f64, &Candidate<A::Term>, Pool<A::Term>)> = None;
             let ranked = self.rank(&pool);
             for candidate in &ranked {
-                let (next, penalty) = pool.apply(self.algebra, candidate);
+                let Some((next, penalty)) = pool.apply(self.algebra, candidate) else { continue };
                 let next_bits = next.bits();
                 let mut score = next_bits + self.policy.penalty * penalty;
                 if score >= bits {
@@ -133,7 +142,8 @@ impl<A: Algebra> Search<'_, A> {
         while i < steps.len() && !self.budget.is_spent() {
             let mut fewer = steps.clone();
             fewer.remove(i);
-            let pool = self.grow(replay(self.algebra, templates, &fewer), &mut fewer);
+            let pool = replay(self.algebra, templates, &mut fewer);
+            let pool = self.grow(pool, &mut fewer);
             let fewer_bits = pool.bits();
             if fewer_bits < bits - 1e-6 {
                 *steps = fewer;

@@ -9,8 +9,8 @@ use crate::induce::Material;
 use crate::lexicon::{Bag, align, spelling_closeness};
 use crate::links::Row;
 use crate::pairs::Pairs;
-use crate::pool::{SLOT_BITS, Template, WORD_BITS};
-use crate::symbols::{Child, Counts, Sym};
+use crate::pool::{SLOT_BITS, WORD_BITS};
+use crate::symbols::Sym;
 
 /// A piece of a string term.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -230,38 +230,18 @@ impl Strings {
         let owns: Vec<Option<u32>> =
             (0..pairs.source.len() as u32).map(|word| lexicon.get(&word).copied()).collect();
 
-        let mut templates: BTreeMap<(Vec<Sym>, Vec<Piece>), Template<Vec<Piece>>> = BTreeMap::new();
-        let (mut rows, mut out) = (Vec::new(), BTreeSet::new());
-        let mut order: Vec<usize> = (0..pairs.rows.len()).collect();
-        order.sort_by_key(|&i| (pairs.rows[i].0.len(), i));
-        for i in order {
-            let (source, target, _) = &pairs.rows[i];
-            match delexicalise(&owns, &owned, source, target) {
-                Ok((pattern, term, words)) => {
-                    let template = templates.entry((pattern, term)).or_insert_with_key(|(pattern, term)| {
-                        let slots = vec![Counts::default(); words.len()];
-                        Template { source: pattern.clone(), term: term.clone(), slots, n: 0.0 }
-                    });
-                    template.n += 1.0;
-                    for (slot, &word) in template.slots.iter_mut().zip(&words) {
-                        slot.add(&Counts::one(Child::Word(word), 1.0));
-                    }
-                }
-                Err(Misfit::Repeated) => {
-                    out.insert(rows.len());
-                }
+        let mut rows = Vec::new();
+        for (source, target, _) in pairs.shortest_first() {
+            let template = match delexicalise(&owns, &owned, source, target) {
+                Ok(template) => Some(template),
+                Err(Misfit::Repeated) => None,
                 Err(Misfit::Unexplained) => continue,
-            }
-            rows.push(Row { source: source.clone(), gold: target.clone(), n: 1.0 });
+            };
+            rows.push((Row::new(source, target.clone()), template));
         }
         let classes = owns.iter().map(|owned| owned.map(|_| 0)).collect();
         let symbols = pairs.target.words().to_vec();
-        let material = Material {
-            templates: templates.into_values().collect(),
-            rows,
-            left_out: out.into_iter().collect(),
-            classes,
-        };
+        let material = Material::new(classes, rows);
         (Self { owns, symbols }, material)
     }
 }

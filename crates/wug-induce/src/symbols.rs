@@ -104,6 +104,53 @@ impl Counts {
     }
 }
 
+/// Adds up many counts: one place for each word and each rule.
+#[derive(Debug, Clone, Default)]
+pub struct Sum {
+    words: Vec<f64>,
+    rules: Vec<f64>,
+    any: bool,
+}
+
+impl Sum {
+    /// Adds all of a count.
+    pub fn add(&mut self, counts: &Counts) {
+        self.any |= !counts.0.is_empty();
+        for (child, n) in counts.iter() {
+            let (places, i) = match child {
+                Child::Word(word) => (&mut self.words, word as usize),
+                Child::Rule(rule) => (&mut self.rules, rule as usize),
+            };
+            if places.len() <= i {
+                places.resize(i + 1, 0.0);
+            }
+            places[i] += n;
+        }
+    }
+
+    /// How often a child was seen.
+    pub fn get(&self, child: Child) -> f64 {
+        let n = match child {
+            Child::Word(word) => self.words.get(word as usize),
+            Child::Rule(rule) => self.rules.get(rule as usize),
+        };
+        n.copied().unwrap_or(0.0)
+    }
+
+    /// Whether nothing was added.
+    pub fn is_empty(&self) -> bool {
+        !self.any
+    }
+
+    /// The sum in order.
+    pub fn counts(&self) -> Counts {
+        let seen = |(i, n): (usize, &f64)| (*n > 0.0).then_some((i as u32, *n));
+        let words = self.words.iter().enumerate().filter_map(seen).map(|(i, n)| (Child::Word(i), n));
+        let rules = self.rules.iter().enumerate().filter_map(seen).map(|(i, n)| (Child::Rule(i), n));
+        Counts(words.chain(rules).collect())
+    }
+}
+
 /// A hash that is only used to find equal things.
 pub fn hash_of(value: &impl Hash) -> u64 {
     let mut hasher = std::collections::hash_map::DefaultHasher::new();
