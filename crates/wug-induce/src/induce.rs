@@ -46,6 +46,18 @@ impl<A: Algebra> Material<A> {
         rows: Vec<(Row<A::Value>, Option<Delexicalised<A::Term>>)>,
     ) -> Self {
         let templates = collect(rows.iter().filter_map(|(_, template)| template.as_ref()));
+        let exceptions = exceptions(&templates);
+        let rows: Vec<_> = rows
+            .into_iter()
+            .filter(|(_, template)| {
+                let is_exception = |(source, term, _): &Delexicalised<A::Term>| {
+                    exceptions.contains(&(source.clone(), term.clone()))
+                };
+                !template.as_ref().is_some_and(is_exception)
+            })
+            .collect();
+        let templates: Templates<A::Term> =
+            templates.into_iter().filter(|(key, _)| !exceptions.contains(key)).collect();
         let erased = meaningless(&templates);
         let keep = |sym: &Sym| !matches!(sym, Sym::Word(word) if erased.contains(word));
         let templates = if erased.is_empty() {
@@ -101,6 +113,26 @@ fn collect<'a, T: Clone + Ord + 'a>(rows: impl Iterator<Item = &'a Delexicalised
         .collect()
 }
 
+/// Noise in the training pairs: templates that contradict a far commoner one with the same source and, where nearly
+/// every row has others like it, those of a single row.
+fn exceptions<T: Clone + Ord>(templates: &Templates<T>) -> BTreeSet<(Vec<Sym>, T)> {
+    let mut commonest: BTreeMap<&[Sym], f64> = BTreeMap::new();
+    for ((source, _), template) in templates {
+        let most = commonest.entry(source).or_default();
+        *most = most.max(template.n);
+    }
+    let all: f64 = templates.values().map(|template| template.n).sum();
+    let single = templates.values().filter(|template| template.n == 1.0).count() as f64;
+    let drop_single = single <= 0.05 * all;
+    templates
+        .iter()
+        .filter(|((source, _), template)| {
+            20.0 * template.n <= commonest[source.as_slice()] || (drop_single && template.n == 1.0)
+        })
+        .map(|(key, _)| key.clone())
+        .collect()
+}
+
 /// Function words that change nothing: without them most of their rows are like other rows, with the same target and
 /// often with the same words, and hardly any is like a row with another target.
 fn meaningless<T: Clone + Ord>(templates: &Templates<T>) -> BTreeSet<u32> {
@@ -151,7 +183,7 @@ pub(crate) fn induce<A: Algebra>(algebra: &A, material: &mut Material<A>, budget
     for found in found.iter().take(COMPARED) {
         let pool = replay(algebra, &material.templates, &mut found.steps.clone());
         let mut grammar = to_grammar(algebra, &pool, &material.classes);
-        estimate(algebra, &mut grammar, &cases);
+        estimate(algebra, &mut grammar, &cases, budget);
         refute(algebra, &mut grammar, spread(&material.rows, REFUTING_ROWS));
         let errors = errors(algebra, &grammar, spread(&material.rows, CHECKED_ROWS));
         let bits = found.bits + ERROR_BITS * errors as f64;

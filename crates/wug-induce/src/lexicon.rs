@@ -33,12 +33,15 @@ pub fn align(rows: &[Bag], closeness: impl Fn(u32, u32) -> usize) -> BTreeMap<u3
     owned
 }
 
-/// Exceptions that noise explains among `n` rows.
+/// The most words that own one symbol.
+const MAX_OWNERS: usize = 4;
+
+/// Exceptions that noise in one row of a hundred explains among `n` rows: twice the mean, and chance on top.
 fn tolerance(n: usize, lenient: bool) -> usize {
     match n {
         _ if !lenient => 0,
         0..=2 => 0,
-        n => (n / 33).max(1),
+        n => (n / 50 + (n / 4).isqrt()).max(1),
     }
 }
 
@@ -101,20 +104,24 @@ impl Table {
             })
             .collect();
         let mut chosen = Vec::new();
-        while open.len() > allowed {
+        loop {
             let explains =
                 |word: u32| self.word_rows[word as usize].iter().filter(|row| open.contains(row)).count();
             let best = candidates.iter().copied().max_by_key(|&word| {
                 (explains(word), closeness(word, symbol), std::cmp::Reverse(word))
             });
-            let Some(word) = best.filter(|&word| explains(word) > 0) else { return Vec::new() };
+            // Beyond what must be explained, a further form of the word still counts if it is no accident.
+            let needed = if open.len() > allowed { 1 } else { 2 };
+            let best = best.filter(|&word| explains(word) >= needed && chosen.len() < MAX_OWNERS);
+            let Some(word) = best else {
+                return if open.len() > allowed { Vec::new() } else { chosen };
+            };
             for row in &self.word_rows[word as usize] {
                 open.remove(row);
             }
             candidates.retain(|&other| other != word);
             chosen.push(word);
         }
-        chosen
     }
 }
 

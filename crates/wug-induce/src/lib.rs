@@ -17,10 +17,12 @@ mod pairs;
 mod pool;
 mod predications;
 mod programs;
+mod saved;
 mod search;
 mod strings;
 mod symbols;
 
 pub use algebra::Algebra;
 pub use chart::Tree;
+pub use saved::LoadError;
 pub use model::{Model, Prediction, Settings, learn};

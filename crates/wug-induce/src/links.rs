@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::Algebra;
+use crate::budget::Budget;
 use crate::forest::{Case, Forest, LinkId, LinkNames, forest};
 use crate::grammar::{Grammar, TOP, fits};
 use crate::symbols::{Child, Sym};
@@ -28,17 +29,17 @@ impl<V> Row<V> {
 const ROUNDS: usize = 20;
 
 /// Estimates the links from all derivations of the cases that give their targets (expectation maximisation), then
-/// takes away every link that no case needs. Returns, for each case, whether it has a derivation.
+/// takes away every link that no case needs.
 pub(crate) fn estimate<A: Algebra>(
     algebra: &A,
     grammar: &mut Grammar<A::Term>,
     cases: &[Case<A::Value>],
-) -> Vec<bool> {
+    budget: &Budget,
+) {
     let mut names = LinkNames::default();
-    let found: Vec<Option<Forest>> =
-        cases.iter().map(|case| forest(algebra, grammar, case, &mut names)).collect();
-    let derived = found.iter().map(Option::is_some).collect();
-    let forests: Vec<Forest> = found.into_iter().flatten().collect();
+    let within_budget = cases.iter().enumerate().take_while(|(i, _)| i % 64 > 0 || !budget.is_spent());
+    let forests: Vec<Forest> =
+        within_budget.filter_map(|(_, case)| forest(algebra, grammar, case, &mut names)).collect();
     let mut gone = vec![false; names.names.len()];
     let mut weights = expectations(&forests, &names, &gone, None);
     for _ in 0..ROUNDS {
@@ -54,7 +55,6 @@ pub(crate) fn estimate<A: Algebra>(
             grammar.links.entry((parent, slot)).or_default().insert(child, weights[link]);
         }
     }
-    derived
 }
 
 /// Expected number of uses of each link, given how often each was used before (at first: all alike).

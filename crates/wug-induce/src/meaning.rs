@@ -159,10 +159,15 @@ type Role = (Vec<Option<u32>>, usize, bool);
 
 /// The classes of symbols: symbols that occur in the same roles belong together. A class with one symbol, and symbols
 /// without any role, are no content.
-fn classes(reader: &Reader<'_>, lexicon: &BTreeMap<u32, u32>) -> BTreeMap<u32, u16> {
+fn classes(reader: &Reader<'_>, lexicon: &BTreeMap<u32, u32>) -> (BTreeMap<u32, u16>, BTreeSet<u32>) {
     let owned: BTreeSet<u32> = lexicon.values().copied().collect();
     let mut roles: BTreeMap<Role, BTreeMap<u32, f64>> = BTreeMap::new();
-    for ((source, _, n), written) in reader.pairs.rows.iter().zip(&reader.written) {
+    for ((source, target, n), written) in reader.pairs.rows.iter().zip(&reader.written) {
+        let here: BTreeSet<u32> = source.iter().filter_map(|word| lexicon.get(word).copied()).collect();
+        let there: BTreeSet<u32> = target.iter().filter(|token| owned.contains(token)).copied().collect();
+        if here.symmetric_difference(&there).count() > 1 {
+            continue; // not about the same things: noise
+        }
         for atom in written.iter().flatten() {
             let label: Vec<Option<u32>> =
                 atom.label.iter().map(|token| (!owned.contains(token)).then_some(*token)).collect();
@@ -191,8 +196,9 @@ fn classes(reader: &Reader<'_>, lexicon: &BTreeMap<u32, u32>) -> BTreeMap<u32, u
     cluster(&roles)
 }
 
-/// Joins roles that share a good part of their symbols; a symbol belongs where it occurs most.
-fn cluster(roles: &BTreeMap<Role, BTreeMap<u32, f64>>) -> BTreeMap<u32, u16> {
+/// Joins roles that share a good part of their symbols; a symbol belongs where it occurs most. Returns the classes, and
+/// the symbols that are alone.
+fn cluster(roles: &BTreeMap<Role, BTreeMap<u32, f64>>) -> (BTreeMap<u32, u16>, BTreeSet<u32>) {
     let mut totals: BTreeMap<u32, f64> = BTreeMap::new();
     for (symbol, n) in roles.values().flatten() {
         *totals.entry(*symbol).or_default() += n;
@@ -247,22 +253,23 @@ fn cluster(roles: &BTreeMap<Role, BTreeMap<u32, f64>>) -> BTreeMap<u32, u16> {
         .enumerate()
         .map(|(i, (root, _))| (*root, i as u16))
         .collect();
-    home.into_iter().filter_map(|(symbol, root)| Some((symbol, *numbered.get(&root)?))).collect()
+    let alone = home.iter().filter(|(_, root)| !numbered.contains_key(root)).map(|(symbol, _)| *symbol).collect();
+    (home.into_iter().filter_map(|(symbol, root)| Some((symbol, *numbered.get(&root)?))).collect(), alone)
 }
 
 /// Reads training pairs: lexicon, classes, templates, rows.
 pub(crate) fn read(pairs: &Pairs) -> (Predications, Script, Material<Predications>) {
     let reader = Reader::new(pairs);
     let mut lexicon = reader.lexicon();
-    let mut class_of;
-    loop {
-        class_of = classes(&reader, &lexicon);
+    let class_of = loop {
+        let (class_of, alone) = classes(&reader, &lexicon);
         let before = lexicon.len();
-        lexicon.retain(|_, symbol| class_of.contains_key(symbol));
+        lexicon.retain(|_, symbol| !alone.contains(symbol));
         if lexicon.len() == before {
-            break;
+            break class_of;
         }
-    }
+    };
+    lexicon.retain(|_, symbol| class_of.contains_key(symbol));
     let owns: Vec<Option<u32>> =
         (0..pairs.source.len() as u32).map(|word| lexicon.get(&word).copied()).collect();
     let class_of_word: Vec<Option<u16>> =
@@ -278,7 +285,7 @@ pub(crate) fn read(pairs: &Pairs) -> (Predications, Script, Material<Predication
         .map(|((source, _, _), written)| resolver.resolve(source, written.as_ref()?))
         .collect();
     script.manners = manners(pairs, &script, &resolved);
-    script.printer = Printer::learn(pairs, &script, &resolved);
+    script.printer = Printer::learn(&resolved);
 
     let mut rows = Vec::new();
     let mut order: Vec<usize> = (0..pairs.rows.len()).collect();
@@ -567,7 +574,7 @@ fn first_token(atom: &Atom) -> Option<u32> {
 }
 
 impl Printer {
-    fn learn(pairs: &Pairs, script: &Script, resolved: &[Option<Vec<Resolved>>]) -> Self {
+    fn learn(resolved: &[Option<Vec<Resolved>>]) -> Self {
         let rows: Vec<&Vec<Resolved>> = resolved.iter().flatten().filter(|row| row.len() > 1).collect();
         let mut before: BTreeMap<Option<u32>, (usize, usize)> = BTreeMap::new();
         let mut separators: BTreeMap<(Option<u32>, Option<u32>), BTreeMap<u32, usize>> = BTreeMap::new();
@@ -597,7 +604,6 @@ impl Printer {
             separators: separators.iter().filter_map(|(kinds, counts)| Some((*kinds, most(counts)?))).collect(),
             usual: most(&usual),
         };
-        let _ = (pairs, script);
         let sample: Vec<&&Vec<Resolved>> = rows.iter().step_by(rows.len().div_ceil(400).max(1)).collect();
         let mut best = (0, vec![0, 1, 2, 3]);
         for order in permutations(4) {
@@ -643,6 +649,20 @@ fn permutations(n: usize) -> Vec<Vec<usize>> {
 }
 
 impl Script {
+    /// Whether all words and tokens that it names are there.
+    pub fn fits(&self, words: usize, tokens: usize) -> bool {
+        let is_token = |token: &u32| (*token as usize) < tokens;
+        let form_fits = |manner: &Manner| match &manner.form {
+            Form::Itself => true,
+            Form::Number(before, after) => before.iter().chain(after).all(is_token),
+        };
+        self.owns.len() == words
+            && self.owns.iter().flatten().all(is_token)
+            && self.manners.values().all(form_fits)
+            && self.printer.order.iter().all(|&feature| feature < 4)
+            && self.printer.separators.iter().map(|(_, token)| token).chain(&self.printer.usual).all(is_token)
+    }
+
     /// Writes predications about a source. `symbol` spells the word at a position, `manner` says how it shows.
     pub fn write(
         &self,

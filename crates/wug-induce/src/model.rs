@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use wug_grammar::Vocab;
 
 use crate::budget::Budget;
@@ -10,13 +11,15 @@ use crate::chart::Tree;
 use crate::costs::Costs;
 use crate::grammar::{Grammar, TOP};
 use crate::invert::invert;
-use crate::induce::{Material, best_tree, evaluate, induce};
+use crate::induce::{best_tree, evaluate, induce};
 use crate::pairs::Pairs;
 use crate::integers::{self, Integers, looks_like_integers};
 use crate::links::estimate;
 use crate::meaning::{self, Form, Manner, Script, looks_like_predications};
-use crate::predications::{Predication, Predications};
-use crate::strings::Strings;
+use crate::predications::{self, Predication, Predications};
+use crate::programs::Expr;
+use crate::saved::{LoadError, SavedGrammar};
+use crate::strings::{self, Piece, Strings};
 use crate::symbols::{Child, Sym};
 use crate::Algebra;
 
@@ -39,6 +42,8 @@ pub struct Model {
     words: Vocab,
     /// Words that are left out of every source.
     erased: BTreeSet<u32>,
+    /// Whether the grammar was learned from target to source, and predicts by running backwards.
+    backwards: bool,
     learned: Learned,
 }
 
@@ -93,28 +98,36 @@ pub fn learn<S: AsRef<str>, T: AsRef<str>>(
     settings: &Settings,
 ) -> Model {
     let budget = Budget::new(settings.budget);
-    let pairs = Pairs::new(pairs);
+    let mut pairs = Pairs::new(pairs);
+    // A source with several targets is no function of its words; if the targets are, the grammar is theirs.
+    let backwards = {
+        let (several, reversed) = pairs.ambiguity();
+        several > 0.05 && reversed < several / 4.0 && !looks_like_integers(&pairs) && !looks_like_predications(&pairs)
+    };
+    if backwards {
+        pairs = pairs.reversed();
+    }
     let mut erased = BTreeSet::new();
     let learned = if looks_like_integers(&pairs) {
         let (algebra, mut grammar, cases) = integers::read(&pairs);
-        estimate(&algebra, &mut grammar, &cases);
-        let costs = Costs::new(&grammar);
-        Learned::Integers(Kit { algebra, grammar, costs })
+        estimate(&algebra, &mut grammar, &cases, &budget);
+        Learned::Integers(Kit::new(algebra, grammar))
     } else if looks_like_predications(&pairs) {
         let (algebra, script, mut material) = meaning::read(&pairs);
         erased = std::mem::take(&mut material.erased);
-        Learned::Predications(Kit::learn(algebra, &mut material, &budget), script)
+        let grammar = induce(&algebra, &mut material, &budget);
+        Learned::Predications(Kit::new(algebra, grammar), script)
     } else {
         let (algebra, mut material) = Strings::read(&pairs);
         erased = std::mem::take(&mut material.erased);
-        Learned::Strings(Kit::learn(algebra, &mut material, &budget))
+        let grammar = induce(&algebra, &mut material, &budget);
+        Learned::Strings(Kit::new(algebra, grammar))
     };
-    Model { words: pairs.source, erased, learned }
+    Model { words: pairs.source, erased, backwards, learned }
 }
 
 impl<A: Algebra> Kit<A> {
-    fn learn(algebra: A, material: &mut Material<A>, budget: &Budget) -> Self {
-        let grammar = induce(&algebra, material, budget);
+    fn new(algebra: A, grammar: Grammar<A::Term>) -> Self {
         let costs = Costs::new(&grammar);
         Self { algebra, grammar, costs }
     }
@@ -148,6 +161,20 @@ impl<A: Algebra> Kit<A> {
 impl Model {
     /// Predicts the target of a source.
     pub fn predict(&self, source: &str) -> Prediction {
+        if self.backwards { self.run_backwards(source) } else { self.run_forwards(source) }
+    }
+
+    /// A source whose target this is. Only grammars of strings run backwards.
+    pub fn invert(&self, target: &str) -> Prediction {
+        if self.backwards { self.run_forwards(target) } else { self.run_backwards(target) }
+    }
+
+    /// Whether the grammar was learned from target to source.
+    pub fn is_backwards(&self) -> bool {
+        self.backwards
+    }
+
+    fn run_forwards(&self, source: &str) -> Prediction {
         let spelled: Vec<&str> = source.split_whitespace().collect();
         let tokens: Vec<u32> = spelled.iter().map(|word| self.words.get(word).unwrap_or(u32::MAX)).collect();
         let positions: Vec<u16> = (0..tokens.len().min(usize::from(u16::MAX)) as u16)
@@ -173,8 +200,7 @@ impl Model {
         prediction
     }
 
-    /// Runs the grammar backwards: a source whose target this is. Only strings can be inverted.
-    pub fn invert(&self, target: &str) -> Prediction {
+    fn run_backwards(&self, target: &str) -> Prediction {
         let mut prediction = Prediction::nothing();
         let Learned::Strings(kit) = &self.learned else {
             prediction.abstained = Some("only grammars of strings run backwards".to_owned());
@@ -320,4 +346,84 @@ fn write_predications(
         known.cloned().unwrap_or(Manner { own: false, form: Form::Itself })
     };
     script.write(value, &content, &kit.algebra.symbols, symbol, manner)
+}
+
+/// The JSON of a model.
+#[derive(Serialize, Deserialize)]
+struct Saved {
+    schema: u32,
+    words: Vec<String>,
+    erased: BTreeSet<u32>,
+    backwards: bool,
+    #[serde(flatten)]
+    learned: SavedLearned,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(tag = "algebra", rename_all = "lowercase")]
+enum SavedLearned {
+    Strings { lexicon: Strings, grammar: SavedGrammar<Vec<Piece>> },
+    Predications { symbols: Predications, script: Script, grammar: SavedGrammar<Predication> },
+    Integers { values: Integers, grammar: SavedGrammar<Expr> },
+}
+
+impl Model {
+    /// The model as JSON, which [`Model::load`] reads.
+    pub fn save(&self) -> String {
+        let learned = match &self.learned {
+            Learned::Strings(kit) => {
+                SavedLearned::Strings { lexicon: kit.algebra.clone(), grammar: (&kit.grammar).into() }
+            }
+            Learned::Predications(kit, script) => SavedLearned::Predications {
+                symbols: kit.algebra.clone(),
+                script: script.clone(),
+                grammar: (&kit.grammar).into(),
+            },
+            Learned::Integers(kit) => {
+                SavedLearned::Integers { values: kit.algebra.clone(), grammar: (&kit.grammar).into() }
+            }
+        };
+        let (erased, backwards) = (self.erased.clone(), self.backwards);
+        let saved = Saved { schema: 1, words: self.words.words().to_vec(), erased, backwards, learned };
+        serde_json::to_string(&saved).expect("maps have text keys and numbers are finite")
+    }
+
+    /// Reads a model that was saved. The text is hostile until it is checked.
+    pub fn load(text: &str) -> Result<Self, LoadError> {
+        let saved: Saved = serde_json::from_str(text)?;
+        if saved.schema != 1 {
+            return Err(LoadError::Broken("its schema is not 1"));
+        }
+        let words: Vocab = saved.words.iter().collect();
+        if words.len() != saved.words.len() {
+            return Err(LoadError::Broken("a word is there twice"));
+        }
+        let count = words.len();
+        let learned = match saved.learned {
+            SavedLearned::Strings { lexicon, grammar } => {
+                let fits = |symbol: u32| (symbol as usize) < lexicon.symbols.len();
+                let grammar = grammar.open(count, |term| strings::slots_used(term, fits))?;
+                if lexicon.owns.len() != count || lexicon.owns.iter().flatten().any(|&symbol| !fits(symbol)) {
+                    return Err(LoadError::Broken("a word owns a symbol that is not there"));
+                }
+                Learned::Strings(Kit::new(lexicon, grammar))
+            }
+            SavedLearned::Predications { symbols, script, grammar } => {
+                let fits = |symbol: u32| (symbol as usize) < symbols.symbols.len();
+                let grammar = grammar.open(count, |term| predications::slots_used(term, fits))?;
+                if !script.fits(count, symbols.symbols.len()) {
+                    return Err(LoadError::Broken("the script names symbols that are not there"));
+                }
+                Learned::Predications(Kit::new(symbols, grammar), script)
+            }
+            SavedLearned::Integers { values, grammar } => {
+                let grammar = grammar.open(count, |term| values.library.slots_used(term))?;
+                if values.values.len() != count || !values.library.is_sound() {
+                    return Err(LoadError::Broken("a function calls one that is not there"));
+                }
+                Learned::Integers(Kit::new(values, grammar))
+            }
+        };
+        Ok(Self { words, erased: saved.erased, backwards: saved.backwards, learned })
+    }
 }

@@ -42,7 +42,7 @@ pub struct Predication {
 }
 
 /// Sets of predications.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Predications {
     /// Spellings of the target tokens.
     pub symbols: Vec<String>,
@@ -67,6 +67,15 @@ fn map_referents(atom: &Atom, to: impl Fn(u16) -> u16) -> Atom {
         other => other,
     };
     atom.iter().map(map).collect()
+}
+
+/// How many slots a term needs; as many as there can be if it names a token that is not there.
+pub(crate) fn slots_used(term: &Predication, is_token: impl Fn(u32) -> bool) -> usize {
+    let parts = term.atoms.iter().flatten().map(|&part| match part {
+        Part::Token(token) if token != BARE && !is_token(token) => usize::MAX,
+        part => referent(part).map_or(0, |slot| slot as usize + 1),
+    });
+    parts.chain(term.head.map(|head| head as usize + 1)).max().unwrap_or(0)
 }
 
 /// The atoms over the slots `from..to` alone, and the slots among them that other atoms, or the head, refer to.

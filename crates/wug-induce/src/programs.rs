@@ -122,6 +122,47 @@ impl Library {
         }
     }
 
+    /// How many slots an expression needs; as many as there can be if it calls a function that is not there.
+    pub(crate) fn slots_used(&self, expr: &Expr) -> usize {
+        self.needs(expr, self.functions.len())
+    }
+
+    /// The arguments an expression needs when it may call the first `known` functions.
+    fn needs(&self, expr: &Expr, known: usize) -> usize {
+        match expr {
+            Expr::Argument(i) => *i as usize + 1,
+            Expr::Zero => 0,
+            Expr::Inc(inner) | Expr::Dec(inner) => self.needs(inner, known),
+            Expr::Call(id, inner) => {
+                let fits = (*id as usize) < known && self.functions[*id as usize].1 as usize == inner.len();
+                let inner = inner.iter().map(|inner| self.needs(inner, known)).max().unwrap_or(0);
+                if fits { inner } else { usize::MAX }
+            }
+        }
+    }
+
+    /// Whether every function has one or two arguments, uses no others, and calls only earlier functions.
+    pub(crate) fn is_sound(&self) -> bool {
+        let sound = |(i, (function, arguments)): (usize, &(Function, u8))| {
+            let arguments = *arguments as usize;
+            let fits = |expr: &Expr| self.needs(expr, i) <= arguments;
+            let body = match function {
+                Function::Direct(expr) => fits(expr),
+                Function::Recursive { counter, base, after, next } => {
+                    let calls = match *after {
+                        After::Left(id, argument) | After::Right(id, argument) => {
+                            (id as usize) < i && self.functions[id as usize].1 == 2 && (argument as usize) < arguments
+                        }
+                        _ => true,
+                    };
+                    calls && (*counter as usize) < arguments && next.len() == arguments && fits(base) && next.iter().all(fits)
+                }
+            };
+            body && (1..=2).contains(&arguments) && (arguments == 2 || self.native[i].is_none())
+        };
+        self.native.len() == self.functions.len() && self.functions.iter().enumerate().all(sound)
+    }
+
     /// The value of a function; `None` if it has none within bounds.
     pub fn call(&self, id: u8, arguments: &[u64], fuel: &mut u32) -> Option<u64> {
         match self.native[id as usize] {

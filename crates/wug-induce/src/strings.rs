@@ -22,7 +22,7 @@ pub enum Piece {
 }
 
 /// Strings of target symbols.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Strings {
     /// The symbol that each source word owns.
     pub owns: Vec<Option<u32>>,
@@ -168,6 +168,16 @@ impl Algebra for Strings {
         });
         pieces.collect::<Vec<_>>().join(" ")
     }
+}
+
+/// How many slots a term needs; as many as there can be if it names a symbol that is not there.
+pub(crate) fn slots_used(term: &[Piece], is_symbol: impl Fn(u32) -> bool) -> usize {
+    let needs = term.iter().map(|piece| match *piece {
+        Piece::Slot(slot) => slot as usize + 1,
+        Piece::Symbol(symbol) if is_symbol(symbol) => 0,
+        Piece::Symbol(_) => usize::MAX,
+    });
+    needs.max().unwrap_or(0)
 }
 
 /// A row without its content words: source, term, and the word in each slot. `None` if a symbol could belong to two
