@@ -23,6 +23,7 @@ mod import;
 pub mod mns;
 pub mod nacs;
 pub mod scan;
+pub mod toy;
 
 pub use address::Address;
 pub use benchmark::{
@@ -33,4 +34,4 @@ pub use exact::{EXACT, Exact};
 pub use import::read_written_by_wug;
 
 /// All benchmarks. A new one is a folder and a line here.
-pub static BENCHMARKS: &[&dyn Benchmark] = &[&scan::Scan, &nacs::Nacs, &mns::Mns];
+pub static BENCHMARKS: &[&dyn Benchmark] = &[&scan::Scan, &nacs::Nacs, &mns::Mns, &toy::Toy];
