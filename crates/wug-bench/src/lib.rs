@@ -27,6 +27,7 @@ pub mod recogs;
 pub mod scan;
 mod settings;
 mod statistics;
+pub mod toy;
 
 pub use address::Address;
 pub use benchmark::{
@@ -40,4 +41,4 @@ pub use settings::{Setting, Settings};
 
 /// All benchmarks. A new one is a folder and a line here.
 pub static BENCHMARKS: &[&dyn Benchmark] =
-    &[&scan::Scan, &nacs::Nacs, &cogs::Cogs, &recogs::Recogs, &hint::Hint, &mns::Mns];
+    &[&scan::Scan, &nacs::Nacs, &cogs::Cogs, &recogs::Recogs, &hint::Hint, &mns::Mns, &toy::Toy];

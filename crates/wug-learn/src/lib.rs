@@ -24,15 +24,17 @@
 
 mod always_one;
 mod chance;
+mod induced;
 mod learner;
 pub mod mns;
 mod settings;
 
 pub use always_one::AlwaysOne;
 pub use chance::Chance;
+pub use induced::Induced;
 pub use learner::{About, Answer, Learner, Lessons, Model, Question, Task, learner, questions};
 pub use settings::{Default, Setting, Settings};
 
 /// All learners. A new one is a file and a line here.
 pub static LEARNERS: &[&dyn Learner] =
-    &[&AlwaysOne, &Chance, &mns::SearchPure, &mns::SearchContext, &mns::Bayes, &mns::BayesImage];
+    &[&AlwaysOne, &Chance, &Induced, &mns::SearchPure, &mns::SearchContext, &mns::Bayes, &mns::BayesImage];

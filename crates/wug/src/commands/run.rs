@@ -33,7 +33,7 @@ pub(crate) fn run(args: &Run) -> Done {
 
     if let Some(folder) = &args.out {
         let folder = Folder::create(folder)?;
-        write_folder(args, &address, &task, &selection, &answers, &report, folder)?;
+        write_folder(args, &address, &task, (&selection, &answers), (&report, &model.files()), folder)?;
     }
     if args.json {
         return json(&report);
@@ -45,9 +45,25 @@ pub(crate) fn run(args: &Run) -> Done {
     if abstained > 0 {
         writeln!(out, "{DIM}no answer to {abstained} of {}, counted as wrong{DIM:#}", answers.len())?;
     }
+    show_unsure(&mut out, &scored[0], &answers)?;
     show_errors(&mut out, &dataset, &scored[0], &texts, args.errors)?;
     out.flush()?;
     Ok(())
+}
+
+/// How right the answers were that the learner was sure of, and the others, if it said which.
+fn show_unsure(out: &mut impl Write, scored: &Scored<'_>, answers: &[Answer]) -> io::Result<()> {
+    let is_unsure = |answer: &Answer| answer.notes.get("unsure").is_some_and(|unsure| unsure == true);
+    if !answers.iter().any(is_unsure) {
+        return Ok(());
+    }
+    let share = |unsure: bool| {
+        let judged = scored.verdicts().iter().zip(answers);
+        let of = judged.filter(|(_, answer)| answer.text.is_some() && is_unsure(answer) == unsure);
+        of.fold((0, 0), |(right, all), (verdict, _)| (right + usize::from(verdict.correct), all + 1))
+    };
+    let ((right, all), (unsure_right, unsure_all)) = (share(false), share(true));
+    writeln!(out, "{DIM}sure: {right} of {all} right; unsure: {unsure_right} of {unsure_all} right{DIM:#}")
 }
 
 fn check_benchmark(learner: &dyn Learner, address: &Address) -> Result<()> {
@@ -112,9 +128,8 @@ fn write_folder(
     args: &Run,
     address: &Address,
     task: &Task<'_>,
-    selection: &Selection<'_>,
-    answers: &[Answer],
-    report: &Report<'_>,
+    (selection, answers): (&Selection<'_>, &[Answer]),
+    (report, learned): (&Report<'_>, &[(&'static str, String)]),
     folder: Folder,
 ) -> Result<()> {
     #[derive(Serialize)]
@@ -143,12 +158,15 @@ fn write_folder(
         value(out).map_err(io::Error::from)?;
         out.write_all(b"\n")
     };
-    let files = vec![
+    let mut files = vec![
         folder
             .file("run.json", |out| document(&|out| serde_json::to_writer_pretty(out, &description), out))?,
         folder.file("scores.json", |out| document(&|out| serde_json::to_writer_pretty(out, report), out))?,
         folder.file("predictions.jsonl", |out| write_predictions(selection, answers, out))?,
     ];
+    for (name, text) in learned {
+        files.push(folder.file(name, |out| out.write_all(text.as_bytes()))?);
+    }
     folder.finish(&Manifest {
         schema: 1,
         wug: env!("CARGO_PKG_VERSION").to_owned(),
