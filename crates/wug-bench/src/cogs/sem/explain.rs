@@ -22,24 +22,24 @@ pub struct Explanation {
 /// Compares under the best mapping that a search finds: variables are paired by what is said of them, then pairs are
 /// exchanged as long as that brings more predications into line.
 pub fn explain(gold: &Form<'_>, prediction: &Form<'_>, notation: Notation) -> Explanation {
-    explanation(gold, prediction, notation, true)
+    explanation(gold, prediction, notation, THOROUGH)
 }
 
 /// The same in less time, without exchanges: for a reason beside every wrong prediction.
 pub fn sketch(gold: &Form<'_>, prediction: &Form<'_>, notation: Notation) -> Explanation {
-    explanation(gold, prediction, notation, false)
+    explanation(gold, prediction, notation, 2)
 }
 
 /// Larger forms are compared without exchanges.
 const MOST_EXCHANGED: usize = 100;
-/// Rounds of telling variables apart; the forms of long sentences are chains of at most some dozens of events.
-const ROUNDS: usize = 6;
+/// From so many rounds of telling variables apart on, pairs are exchanged too.
+const THOROUGH: usize = 6;
 
-fn explanation(gold: &Form<'_>, prediction: &Form<'_>, notation: Notation, improve: bool) -> Explanation {
+fn explanation(gold: &Form<'_>, prediction: &Form<'_>, notation: Notation, rounds: usize) -> Explanation {
     let Pair { gold: g, prediction: p } = Pair::new(gold, prediction);
     let said: HashSet<&Atom> = g.atoms.iter().collect();
-    let mut mapping = paired(&g, &p);
-    if improve && p.variables() <= MOST_EXCHANGED && g.variables() <= MOST_EXCHANGED {
+    let mut mapping = paired(&g, &p, rounds);
+    if rounds >= THOROUGH && p.variables() <= MOST_EXCHANGED && g.variables() <= MOST_EXCHANGED {
         exchange(&g, &p, &said, &mut mapping);
     }
 
@@ -142,20 +142,20 @@ fn mapped(atom: &Atom, mapping: &[Option<u32>]) -> Option<Atom> {
 }
 
 /// Pairs variables whose colours agree after many rounds of refinement, then after fewer; what is left, in order.
-fn paired(gold: &Structure, prediction: &Structure) -> Mapping {
+fn paired(gold: &Structure, prediction: &Structure, rounds: usize) -> Mapping {
     let history = |structure: &Structure| {
-        let mut rounds = vec![structure.first_colours()];
-        for _ in 0..ROUNDS {
-            let last = &rounds[rounds.len() - 1];
+        let mut colours = vec![structure.first_colours()];
+        for _ in 0..rounds {
+            let last = &colours[colours.len() - 1];
             let next = (0..last.len() as u32).map(|variable| structure.recolour(variable, last)).collect();
-            rounds.push(next);
+            colours.push(next);
         }
-        rounds
+        colours
     };
     let (of_gold, of_prediction) = (history(gold), history(prediction));
     let mut mapping: Mapping = vec![None; prediction.variables()];
     let mut taken = vec![false; gold.variables()];
-    for round in (0..=ROUNDS).rev() {
+    for round in (0..=rounds).rev() {
         let mut free: HashMap<u64, Vec<u32>> = HashMap::new();
         for variable in (0..gold.variables()).rev().filter(|&variable| !taken[variable]) {
             free.entry(of_gold[round][variable]).or_default().push(variable as u32);
