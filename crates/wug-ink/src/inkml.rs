@@ -150,7 +150,6 @@ fn points(text: &str) -> Result<Vec<Point>, String> {
 mod tests {
     use std::path::PathBuf;
 
-    use super::*;
     use crate::{GlyphSource, Glyphs};
 
     fn file(writer: &str, label: &str) -> String {
@@ -184,7 +183,8 @@ mod tests {
         let glyphs = Glyphs::open(&GlyphSource::InkMl(folder), &[12], 0, None).unwrap();
         let counts = [0, 1, 2].map(|part| glyphs.count(part, 12));
         assert_eq!(counts, [30, 2, 8], "20 writers with two symbols each");
-        assert_eq!(glyphs.crop(0, 12, 0, 45).pixels.iter().filter(|&&pixel| pixel == 0).count(), 89);
+        let ink: usize = glyphs.crop(0, 12, 0, 45).pixels.iter().map(|&pixel| usize::from(pixel == 0)).sum();
+        assert_eq!(ink, 89, "two diagonals of 45 pixels that share one");
     }
 
     #[test]

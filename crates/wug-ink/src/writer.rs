@@ -219,7 +219,7 @@ fn hermite(t: f32, a: f32, from: f32, b: f32, to: f32) -> f32 {
 
 /// Bends, slants and turns the whole symbol.
 fn bend(ink: &mut Ink, aspect: f32, habits: &Habits, random: &mut Stream) {
-    let [a, b, c, d] = [0; 4].map(|_| habits.warp * normal(random));
+    let warp = [0; 4].map(|_| habits.warp * normal(random));
     let slant = habits.slant + 0.05 * normal(random);
     let sine = (habits.rotation + 0.035 * normal(random)).clamp(-0.5, 0.5);
     let cosine = (1.0 - sine * sine).sqrt();
@@ -227,8 +227,8 @@ fn bend(ink: &mut Ink, aspect: f32, habits: &Habits, random: &mut Stream) {
     for [x, y] in ink.strokes.iter_mut().flatten() {
         // Around the middle, from -0.5 to 0.5.
         let (u, v) = ((*x - aspect / 2.0) / scale, *y - 0.5);
-        let u2 = u + 2.0 * a * v * v + b * u * v;
-        let v2 = v + 2.0 * c * u * u + d * u * v;
+        let u2 = u + 2.0 * warp[0] * v * v + warp[1] * u * v;
+        let v2 = v + 2.0 * warp[2] * u * u + warp[3] * u * v;
         let (u3, v3) = (u2 * scale - slant * v2, v2);
         *x = cosine * u3 - sine * v3;
         *y = sine * u3 + cosine * v3;

@@ -13,11 +13,15 @@ pub fn csv(statistic: &Statistic) -> String {
         if plain { text.to_owned() } else { format!("\"{}\"", text.replace('"', "\"\"")) }
     };
     let mut text = field(&statistic.name);
-    statistic.columns.iter().for_each(|column| text.push_str(&format!(",{}", field(column))));
+    for column in &statistic.columns {
+        let _ = write!(text, ",{}", field(column));
+    }
     text.push('\n');
     for (value, numbers) in &statistic.rows {
         text.push_str(&field(value));
-        numbers.iter().for_each(|number| text.push_str(&format!(",{number}")));
+        for number in numbers {
+            let _ = write!(text, ",{number}");
+        }
         text.push('\n');
     }
     text

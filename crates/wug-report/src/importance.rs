@@ -110,6 +110,8 @@ fn standardised(mut column: Vec<f64>) -> Vec<f64> {
     let mean = column.iter().sum::<f64>() / n.max(1.0);
     let variance = column.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / (n - 1.0).max(1.0);
     let scale = if variance > 0.0 { variance.sqrt() } else { 1.0 };
-    column.iter_mut().for_each(|x| *x = (*x - mean) / scale);
+    for x in &mut column {
+        *x = (*x - mean) / scale;
+    }
     column
 }

@@ -1,5 +1,6 @@
 //! The command line. Help, completions and manual pages are all made from this.
 
+use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::builder::Styles;
@@ -170,13 +171,13 @@ impl Data {
         };
         let mut typed = if self.data.is_some() { format!("{seed} --data DIR") } else { seed };
         for chosen in &self.set {
-            typed.push_str(&format!(" --with {chosen}"));
+            let _ = write!(typed, " --with {chosen}");
         }
         if let Some(glyphs) = &self.glyphs {
             // A folder on this machine is nobody else's business.
             let kind =
                 glyphs.split_once(':').map_or_else(|| glyphs.clone(), |(kind, _)| format!("{kind}:DIR"));
-            typed.push_str(&format!(" --glyphs {kind}"));
+            let _ = write!(typed, " --glyphs {kind}");
         }
         typed
     }

@@ -82,7 +82,7 @@ fn an_altered_row_is_named() {
     for (from, to, wanted) in [
         ("\"res\": ", "\"res\": 1", "row 700: "),
         ("\"head\": [", "\"head\": [7, ", "row 700: `head` of"),
-        ("\"eval\": \"S", "\"eval\": \"L", "row 700: belongs to subset S"),
+        ("\"eval\": \"", "\"eval\": \"X", "row 700: belongs to subset "),
         ("\"expr\": \"", "\"expr\": \"1+", "row 700: "),
         ("{\"id\"", "{\"id\": [}", "expr_test.json:701: "),
     ] {

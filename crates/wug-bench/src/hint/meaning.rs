@@ -39,12 +39,11 @@ pub fn evaluate(prefix: &[u8]) -> Option<(u64, u64)> {
     let mut largest = 0;
     for &token in prefix.iter().rev() {
         let symbol = Symbol(token);
-        let value = match symbol.leaf() {
-            Some(value) => value,
-            None => {
-                let (left, right) = (done.pop()?, done.pop()?);
-                apply(symbol, left, right)?
-            }
+        let value = if let Some(value) = symbol.leaf() {
+            value
+        } else {
+            let (left, right) = (done.pop()?, done.pop()?);
+            apply(symbol, left, right)?
         };
         largest = largest.max(value);
         done.push(value);

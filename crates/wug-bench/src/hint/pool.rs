@@ -107,18 +107,33 @@ pub struct Ready {
 #[derive(Debug)]
 struct ReadySize {
     width: usize,
-    tokens: Vec<u8>,
-    /// Value and largest value of each; `None` if it is undefined.
-    values: Vec<Option<(u64, u64)>>,
+    expressions: Vec<Small>,
 }
+
+/// A small expression, packed so that all of them stay near the processor.
+#[derive(Debug, Clone, Copy)]
+struct Small {
+    tokens: [u8; SMALL_WIDTH],
+    value: u16,
+    /// The largest value of any part; [`u16::MAX`] if one is undefined.
+    largest: u16,
+}
+
+const SMALL_WIDTH: usize = 2 * ENUMERATED + 1;
 
 impl Ready {
     /// The small expressions of an alphabet.
     pub fn new(alphabet: &Alphabet) -> Self {
+        let small = |prefix: &[u8]| {
+            let mut tokens = [0; SMALL_WIDTH];
+            tokens[..prefix.len()].copy_from_slice(prefix);
+            // Two operators on numbers up to 12 reach 12 * 12 * 12.
+            let (value, largest) = evaluate(prefix).unwrap_or((0, u64::from(u16::MAX)));
+            Small { tokens, value: value as u16, largest: largest as u16 }
+        };
         let size = |operators| {
-            let all = enumerate(alphabet, operators);
-            let values = all.iter().map(|prefix| evaluate(prefix)).collect();
-            ReadySize { width: 2 * operators + 1, tokens: all.concat(), values }
+            let expressions = enumerate(alphabet, operators).iter().map(|prefix| small(prefix)).collect();
+            ReadySize { width: 2 * operators + 1, expressions }
         };
         Self { sizes: (0..=ENUMERATED).map(size).collect() }
     }
@@ -205,7 +220,12 @@ struct Candidate<'a> {
 
 impl<'a> Candidate<'a> {
     fn new(wanted: &'a Wanted<'a>) -> Self {
-        Self { wanted, ready: &[], tokens: Vec::with_capacity(2 * wanted.operators + 1), largest: 0 }
+        Self {
+            wanted,
+            ready: &[],
+            tokens: Vec::with_capacity(2 * wanted.operators + 1 + SMALL_WIDTH),
+            largest: 0,
+        }
     }
 
     /// Draws an expression; its result, if it is one that the pool asks for.
@@ -220,11 +240,14 @@ impl<'a> Candidate<'a> {
     /// Draws a subtree; its value, if it and all its parts are defined and small enough.
     fn subtree<D: Draw>(&mut self, random: &mut D, operators: usize) -> Option<u64> {
         if let Some(ready) = self.ready.get(operators) {
-            let drawn = random.below(ready.values.len() as u32) as usize;
-            self.tokens.extend_from_slice(&ready.tokens[drawn * ready.width..(drawn + 1) * ready.width]);
-            let (value, largest) = ready.values[drawn]?;
+            let drawn = ready.expressions[random.below(ready.expressions.len() as u32) as usize];
+            // All are copied at one width, which is quicker than at their own.
+            self.tokens.extend_from_slice(&drawn.tokens);
+            self.tokens.truncate(self.tokens.len() + ready.width - SMALL_WIDTH);
+            let largest = u64::from(drawn.largest);
             self.largest = self.largest.max(largest);
-            return (largest <= self.wanted.most).then_some(value);
+            let defined = drawn.largest != u16::MAX && largest <= self.wanted.most;
+            return defined.then_some(u64::from(drawn.value));
         }
         let alphabet = self.wanted.alphabet;
         if operators == 0 {

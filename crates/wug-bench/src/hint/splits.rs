@@ -79,7 +79,7 @@ impl Design {
                 self.train_value < self.value,
                 format!("train-value ({}) is below value ({})", self.train_value, self.value),
             ),
-            (self.value <= i64::MAX as u64, format!("value is at most {}", i64::MAX)),
+            (i64::try_from(self.value).is_ok(), format!("value is at most {}", i64::MAX)),
             (
                 [self.train, self.val, self.test].iter().all(|quota| (1..=MAX_QUOTA).contains(quota)),
                 format!("train, val and test are from 1 to {MAX_QUOTA}"),

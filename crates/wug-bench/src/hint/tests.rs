@@ -58,7 +58,9 @@ pub(super) fn independent(prefix: &[u8]) -> Vec<Option<i128>> {
 
 fn settings(chosen: &[(&str, &str)]) -> Settings {
     let mut settings = Settings::default();
-    chosen.iter().for_each(|(key, value)| settings.set(key, value));
+    for (key, value) in chosen {
+        settings.set(key, value);
+    }
     settings
 }
 
@@ -99,7 +101,8 @@ fn the_release_is_repeated() {
     for (part, (name, size, sha256)) in OFFICIAL.parts.iter().zip(expected) {
         assert_eq!((part.name.as_str(), part.rows.len()), (name, size));
         let digest = Sha256::digest(lines(&OFFICIAL, part).join("\n"));
-        assert_eq!(digest.iter().map(|byte| format!("{byte:02x}")).collect::<String>(), sha256, "{name}");
+        let digits: Vec<String> = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(digits.concat(), sha256, "{name}");
     }
     assert_eq!(by_subset(&OFFICIAL, "val"), [998, 800, 1000, 900, 1000]);
     assert_eq!(by_subset(&OFFICIAL, "test"), [9_980, 8_000, 10_000, 8_640, 10_000]);
