@@ -70,7 +70,7 @@ fn one_line_says_what_is_wrong() {
     for (arguments, message) in [
         (
             ["run", "mns/circle", "--learner", "bays"],
-            "error: no learner `bays`; did you mean bayes? (there are: always-one, chance, search-pure, \
+            "error: no learner `bays`; did you mean bayes? (there are: always-one, chance, induced, search-pure, \
              search-context, bayes, bayes-image)",
         ),
         (["run", "scan/length", "--learner", "bayes"], "error: bayes is for mns, not for scan/length"),
