@@ -256,7 +256,8 @@ impl<T> Chart<'_, T> {
             .iter()
             .map(|&(from, to, index)| {
                 let cell = &self.cells[from as usize];
-                let found = cell.binary_search_by_key(&(to as usize), |(end, _)| *end).expect("a filled cell");
+                let found =
+                    cell.binary_search_by_key(&(to as usize), |(end, _)| *end).expect("a filled cell");
                 self.tree(&cell[found].1[index as usize], from as usize, to as usize)
             })
             .collect();
@@ -266,7 +267,7 @@ impl<T> Chart<'_, T> {
 
 impl Tree {
     /// The links of the derivation, from the top.
-    pub fn links(&self) -> Vec<(u32, u8, Child)> {
+    pub(crate) fn links(&self) -> Vec<(u32, u8, Child)> {
         let mut links = vec![(TOP, 0, self.child)];
         let mut open = vec![self];
         while let Some(tree) = open.pop() {

@@ -14,7 +14,7 @@ use crate::symbols::{Child, Counts, Sym};
 
 /// Whole numbers from 0.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub struct Integers {
+pub(crate) struct Integers {
     /// The value of each source word.
     pub values: Vec<Option<u64>>,
     /// The functions found.
@@ -181,8 +181,10 @@ fn brackets(algebra: &Integers, grammar: &mut Grammar<Expr>, rows: &[NumberRow<'
         .filter_map(|sym| if let Sym::Word(word) = sym { Some(*word) } else { None })
         .chain(algebra.values.iter().enumerate().filter(|(_, v)| v.is_some()).map(|(word, _)| word as u32))
         .collect();
-    let mut short: Vec<&NumberRow<'_>> =
-        rows.iter().filter(|row| row.0.iter().any(|word| !known.contains(word)) && row.0.len() <= MAX_CASE).collect();
+    let mut short: Vec<&NumberRow<'_>> = rows
+        .iter()
+        .filter(|row| row.0.iter().any(|word| !known.contains(word)) && row.0.len() <= MAX_CASE)
+        .collect();
     short.sort_by_key(|row| row.0.len());
     short.truncate(120);
     let unknown: BTreeSet<u32> =
@@ -192,16 +194,14 @@ fn brackets(algebra: &Integers, grammar: &mut Grammar<Expr>, rows: &[NumberRow<'
     }
     let mut single: Vec<Rule<Expr>> = Vec::new();
     let slot = Sym::Slot(0);
-    let terms = [
-        Expr::Argument(0),
-        Expr::Inc(Box::new(Expr::Argument(0))),
-        Expr::Dec(Box::new(Expr::Argument(0))),
-    ];
+    let terms =
+        [Expr::Argument(0), Expr::Inc(Box::new(Expr::Argument(0))), Expr::Dec(Box::new(Expr::Argument(0)))];
     for &a in &unknown {
         let mut sources = vec![vec![Sym::Word(a), slot], vec![slot, Sym::Word(a)]];
         sources.extend(unknown.iter().map(|&b| vec![Sym::Word(a), slot, Sym::Word(b)]));
         for source in sources {
-            let rule = |term: &Expr| Rule { source: source.clone(), term: term.clone(), class: 0, root: false };
+            let rule =
+                |term: &Expr| Rule { source: source.clone(), term: term.clone(), class: 0, root: false };
             single.extend(terms.iter().map(rule));
         }
     }

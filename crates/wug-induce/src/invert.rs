@@ -90,7 +90,11 @@ impl<'a> Inverter<'a> {
                     continue;
                 }
                 if size == 1 {
-                    let owners = algebra.owns.iter().enumerate().filter(|(_, owns)| **owns == Some(self.target[start]));
+                    let owners = algebra
+                        .owns
+                        .iter()
+                        .enumerate()
+                        .filter(|(_, owns)| **owns == Some(self.target[start]));
                     for (word, _) in owners {
                         let child = Child::Word(word as u32);
                         self.items[id as usize].push(Item { child, bits: 0.0, children: Vec::new() });
@@ -192,7 +196,10 @@ impl<'a> Inverter<'a> {
         for (i, item) in self.items[content as usize].iter().enumerate() {
             let cost = self.costs.get(place, item.child);
             let bits = item.bits + cost.bits;
-            if (cost.seen || self.coerce) && bits < f32::INFINITY && best.is_none_or(|(least, _)| bits < least) {
+            if (cost.seen || self.coerce)
+                && bits < f32::INFINITY
+                && best.is_none_or(|(least, _)| bits < least)
+            {
                 best = Some((bits, i as u32));
             }
         }

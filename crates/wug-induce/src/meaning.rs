@@ -8,6 +8,7 @@ use crate::induce::{Delexicalised, Material};
 use crate::lexicon::{Bag, align, spelling_closeness};
 use crate::links::Row;
 use crate::pairs::Pairs;
+use crate::plan::Plan;
 use crate::predications::{Atom, BARE, Part, Predication, Predications, referent};
 use crate::symbols::Sym;
 
@@ -138,7 +139,8 @@ impl<'a> Reader<'a> {
             for atom in written {
                 symbols.extend(&atom.label);
                 let arguments = atom.arguments.iter().flatten();
-                symbols.extend(arguments.filter(|a| a.len() == 1).map(|a| a[0]).filter(|&t| !self.is_number(t)));
+                symbols
+                    .extend(arguments.filter(|a| a.len() == 1).map(|a| a[0]).filter(|&t| !self.is_number(t)));
             }
             bags.push(Bag { words: source.clone(), symbols });
         }
@@ -196,6 +198,15 @@ fn classes(reader: &Reader<'_>, lexicon: &BTreeMap<u32, u32>) -> (BTreeMap<u32, 
     cluster(&roles)
 }
 
+/// The representative of a set of joined roles.
+fn find(parent: &mut [usize], mut i: usize) -> usize {
+    while parent[i] != i {
+        parent[i] = parent[parent[i]];
+        i = parent[i];
+    }
+    i
+}
+
 /// Joins roles that share a good part of their symbols; a symbol belongs where it occurs most. Returns the classes, and
 /// the symbols that are alone.
 fn cluster(roles: &BTreeMap<Role, BTreeMap<u32, f64>>) -> (BTreeMap<u32, u16>, BTreeSet<u32>) {
@@ -214,13 +225,6 @@ fn cluster(roles: &BTreeMap<Role, BTreeMap<u32, f64>>) -> (BTreeMap<u32, u16>, B
         .collect();
     let rare = totals.values().sum::<f64>() / 50_000.0;
     let mut parent: Vec<usize> = (0..solid.len()).collect();
-    fn find(parent: &mut [usize], mut i: usize) -> usize {
-        while parent[i] != i {
-            parent[i] = parent[parent[i]];
-            i = parent[i];
-        }
-        i
-    }
     for a in 0..solid.len() {
         for b in 0..solid.len() {
             let all: f64 = solid[a].values().sum();
@@ -246,19 +250,22 @@ fn cluster(roles: &BTreeMap<Role, BTreeMap<u32, f64>>) -> (BTreeMap<u32, u16>, B
         })
         .collect();
     let mut members: BTreeMap<usize, usize> = BTreeMap::new();
-    home.values().for_each(|root| *members.entry(*root).or_default() += 1);
+    for root in home.values() {
+        *members.entry(*root).or_default() += 1;
+    }
     let numbered: BTreeMap<usize, u16> = members
         .iter()
         .filter(|(_, count)| **count > 1)
         .enumerate()
         .map(|(i, (root, _))| (*root, i as u16))
         .collect();
-    let alone = home.iter().filter(|(_, root)| !numbered.contains_key(root)).map(|(symbol, _)| *symbol).collect();
+    let alone =
+        home.iter().filter(|(_, root)| !numbered.contains_key(root)).map(|(symbol, _)| *symbol).collect();
     (home.into_iter().filter_map(|(symbol, root)| Some((symbol, *numbered.get(&root)?))).collect(), alone)
 }
 
 /// Reads training pairs: lexicon, classes, templates, rows.
-pub(crate) fn read(pairs: &Pairs) -> (Predications, Script, Material<Predications>) {
+pub(crate) fn read(pairs: &Pairs, plan: &Plan) -> (Predications, Script, Material<Predications>) {
     let reader = Reader::new(pairs);
     let mut lexicon = reader.lexicon();
     let class_of = loop {
@@ -298,7 +305,7 @@ pub(crate) fn read(pairs: &Pairs) -> (Predications, Script, Material<Predication
         rows.push((Row::new(source, gold), template));
     }
     let algebra = Predications { symbols: pairs.target.words().to_vec() };
-    (algebra, script, Material::new(class_of_word, rows))
+    (algebra, script, Material::new(class_of_word, rows, plan))
 }
 
 /// An atom whose symbols and arguments are tied to positions of the source, with how each argument was written.
@@ -315,8 +322,10 @@ impl Reader<'_> {
         let (mut yes, mut no) = (0, 0);
         for ((source, _, _), written) in self.pairs.rows.iter().zip(&self.written) {
             for atom in written.iter().flatten() {
-                let first = atom.arguments.iter().flatten().next().and_then(|argument| self.reference(argument));
-                let (Some(at), Some(symbol)) = (first, atom.label.iter().find(|t| script.owners(source, **t).next().is_some()))
+                let first =
+                    atom.arguments.iter().flatten().next().and_then(|argument| self.reference(argument));
+                let (Some(at), Some(symbol)) =
+                    (first, atom.label.iter().find(|t| script.owners(source, **t).next().is_some()))
                 else {
                     continue;
                 };
@@ -358,7 +367,10 @@ impl Resolver<'_> {
                         source.get(at as usize)?;
                         tail.push(Part::Ref(at));
                         let hole = argument.iter().position(|&t| self.reader.is_number(t))?;
-                        forms.push((at, Form::Number(argument[..hole].to_vec(), argument[hole + 1..].to_vec())));
+                        forms.push((
+                            at,
+                            Form::Number(argument[..hole].to_vec(), argument[hole + 1..].to_vec()),
+                        ));
                     }
                     (None, &[token]) if self.owned.contains(&token) => {
                         let mut owners = self.script.owners(source, token);
@@ -388,7 +400,10 @@ impl Resolver<'_> {
             resolved.push(Resolved { atom, forms, separator: *separator });
         }
         let named = |at: u16| {
-            resolved.iter().flat_map(|r| &r.atom).any(|part| *part == Part::Name(at) || *part == Part::Ref(at))
+            resolved
+                .iter()
+                .flat_map(|r| &r.atom)
+                .any(|part| *part == Part::Name(at) || *part == Part::Ref(at))
         };
         let content = |word: u32| self.script.owns[word as usize].is_some();
         let complete = source.iter().enumerate().all(|(at, &word)| !content(word) || named(at as u16));
@@ -416,7 +431,9 @@ impl Resolver<'_> {
         let mut taken = BTreeSet::new();
         for Written { label, arguments, .. } in written {
             let Some([argument]) = arguments.as_deref() else { continue };
-            let (Some(name), Some(symbol)) = (self.reader.reference(argument), label.last()) else { continue };
+            let (Some(name), Some(symbol)) = (self.reader.reference(argument), label.last()) else {
+                continue;
+            };
             if !self.owned.contains(symbol) {
                 continue;
             }
@@ -446,13 +463,15 @@ fn own_word(atom: &Atom) -> Option<u16> {
 fn factor(source: &[u32], resolved: &[Resolved], script: &Script) -> Predication {
     let is_own = |at: u16| script.manners.get(&source[at as usize]).is_some_and(|manner| manner.own);
     let mut atoms: BTreeSet<Atom> = BTreeSet::new();
-    let mut missing: BTreeSet<u16> =
-        (0..source.len() as u16).filter(|&at| script.owns[source[at as usize] as usize].is_some() && is_own(at)).collect();
+    let mut missing: BTreeSet<u16> = (0..source.len() as u16)
+        .filter(|&at| script.owns[source[at as usize] as usize].is_some() && is_own(at))
+        .collect();
     for Resolved { atom, .. } in resolved {
         match own_word(atom).filter(|&at| is_own(at)) {
             Some(at) => {
                 missing.remove(&at);
-                let prefix: Atom = atom.iter().take_while(|part| matches!(part, Part::Token(_))).copied().collect();
+                let prefix: Atom =
+                    atom.iter().take_while(|part| matches!(part, Part::Token(_))).copied().collect();
                 if !prefix.is_empty() {
                     atoms.insert([prefix, vec![Part::Open, Part::Ref(at), Part::Close]].concat());
                 }
@@ -462,7 +481,9 @@ fn factor(source: &[u32], resolved: &[Resolved], script: &Script) -> Predication
             }
         }
     }
-    atoms.extend(missing.into_iter().map(|at| vec![Part::Token(BARE), Part::Open, Part::Ref(at), Part::Close]));
+    atoms.extend(
+        missing.into_iter().map(|at| vec![Part::Token(BARE), Part::Open, Part::Ref(at), Part::Close]),
+    );
     Predication { atoms: atoms.into_iter().collect(), head: None }
 }
 
@@ -597,18 +618,27 @@ impl Printer {
         let mut kinds: Vec<_> = before.into_iter().collect();
         kinds.sort_by(|(_, a), (_, b)| (b.0 * (a.0 + a.1)).cmp(&(a.0 * (b.0 + b.1))));
         let ranks = kinds.iter().enumerate().map(|(rank, (kind, _))| (*kind, rank)).collect();
-        let most = |counts: &BTreeMap<u32, usize>| counts.iter().max_by_key(|(_, n)| **n).map(|(token, _)| *token);
+        let most =
+            |counts: &BTreeMap<u32, usize>| counts.iter().max_by_key(|(_, n)| **n).map(|(token, _)| *token);
         let mut printer = Self {
             order: Vec::new(),
             ranks,
-            separators: separators.iter().filter_map(|(kinds, counts)| Some((*kinds, most(counts)?))).collect(),
+            separators: separators
+                .iter()
+                .filter_map(|(kinds, counts)| Some((*kinds, most(counts)?)))
+                .collect(),
             usual: most(&usual),
         };
         let sample: Vec<&&Vec<Resolved>> = rows.iter().step_by(rows.len().div_ceil(400).max(1)).collect();
         let mut best = (0, vec![0, 1, 2, 3]);
         for order in permutations(4) {
             printer.order = order.clone();
-            let right = sample.iter().filter(|row| row.windows(2).all(|pair| printer.key(&pair[0].atom) <= printer.key(&pair[1].atom))).count();
+            let right = sample
+                .iter()
+                .filter(|row| {
+                    row.windows(2).all(|pair| printer.key(&pair[0].atom) <= printer.key(&pair[1].atom))
+                })
+                .count();
             if right > best.0 {
                 best = (right, order);
             }
@@ -650,7 +680,7 @@ fn permutations(n: usize) -> Vec<Vec<usize>> {
 
 impl Script {
     /// Whether all words and tokens that it names are there.
-    pub fn fits(&self, words: usize, tokens: usize) -> bool {
+    pub(crate) fn fits(&self, words: usize, tokens: usize) -> bool {
         let is_token = |token: &u32| (*token as usize) < tokens;
         let form_fits = |manner: &Manner| match &manner.form {
             Form::Itself => true,
@@ -664,7 +694,7 @@ impl Script {
     }
 
     /// Writes predications about a source. `symbol` spells the word at a position, `manner` says how it shows.
-    pub fn write(
+    pub(crate) fn write(
         &self,
         meaning: &Predication,
         content: &[u16],
@@ -720,7 +750,8 @@ impl Script {
             }
             if let Some(next) = atoms.get(i + 1) {
                 let kinds = (first_token(atom), first_token(next));
-                let found = self.printer.separators.iter().find(|(of, _)| *of == kinds).map(|(_, token)| *token);
+                let found =
+                    self.printer.separators.iter().find(|(of, _)| *of == kinds).map(|(_, token)| *token);
                 text.extend(found.or(self.printer.usual).map(|token| tokens[token as usize].clone()));
             }
         }

@@ -6,33 +6,54 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use wug_grammar::Vocab;
 
-use crate::budget::Budget;
+use crate::Algebra;
 use crate::chart::Tree;
 use crate::costs::Costs;
 use crate::grammar::{Grammar, TOP};
-use crate::invert::invert;
 use crate::induce::{best_tree, evaluate, induce};
-use crate::pairs::Pairs;
 use crate::integers::{self, Integers, looks_like_integers};
+use crate::invert::invert;
 use crate::links::estimate;
 use crate::meaning::{self, Form, Manner, Script, looks_like_predications};
+use crate::pairs::Pairs;
+use crate::plan::Plan;
 use crate::predications::{self, Predication, Predications};
 use crate::programs::Expr;
 use crate::saved::{LoadError, SavedGrammar};
 use crate::strings::{self, Piece, Strings};
 use crate::symbols::{Child, Sym};
-use crate::Algebra;
 
 /// Settings of the learner: one set for all data.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// Time after which the best grammar so far is used.
     pub budget: Duration,
+    /// A part of the learner that is switched off, to see what it is worth.
+    pub without: Option<Without>,
+}
+
+/// Parts of the learner that can be switched off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Without {
+    /// Bits for places where a rule's source stands but the rule does not hold.
+    Penalty,
+    /// Taking away links that no training row needs.
+    Sparsify,
+    /// Links that training shows to be wrong.
+    Refute,
+    /// Dropping rules again to look for shorter descriptions.
+    Prune,
+    /// More than one start.
+    Starts,
+    /// Leaving out words without meaning.
+    Erase,
+    /// Taking contradicted and singular templates for noise.
+    Exceptions,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { budget: Duration::from_secs(60) }
+        Self { budget: Duration::from_secs(60), without: None }
     }
 }
 
@@ -97,12 +118,15 @@ pub fn learn<S: AsRef<str>, T: AsRef<str>>(
     pairs: impl IntoIterator<Item = (S, T)>,
     settings: &Settings,
 ) -> Model {
-    let budget = Budget::new(settings.budget);
+    let plan = Plan::new(settings);
     let mut pairs = Pairs::new(pairs);
     // A source with several targets is no function of its words; if the targets are, the grammar is theirs.
     let backwards = {
         let (several, reversed) = pairs.ambiguity();
-        several > 0.05 && reversed < several / 4.0 && !looks_like_integers(&pairs) && !looks_like_predications(&pairs)
+        several > 0.05
+            && reversed < several / 4.0
+            && !looks_like_integers(&pairs)
+            && !looks_like_predications(&pairs)
     };
     if backwards {
         pairs = pairs.reversed();
@@ -110,17 +134,17 @@ pub fn learn<S: AsRef<str>, T: AsRef<str>>(
     let mut erased = BTreeSet::new();
     let learned = if looks_like_integers(&pairs) {
         let (algebra, mut grammar, cases) = integers::read(&pairs);
-        estimate(&algebra, &mut grammar, &cases, &budget);
+        estimate(&algebra, &mut grammar, &cases, &plan);
         Learned::Integers(Kit::new(algebra, grammar))
     } else if looks_like_predications(&pairs) {
-        let (algebra, script, mut material) = meaning::read(&pairs);
+        let (algebra, script, mut material) = meaning::read(&pairs, &plan);
         erased = std::mem::take(&mut material.erased);
-        let grammar = induce(&algebra, &mut material, &budget);
+        let grammar = induce(&algebra, &mut material, &plan);
         Learned::Predications(Kit::new(algebra, grammar), script)
     } else {
-        let (algebra, mut material) = Strings::read(&pairs);
+        let (algebra, mut material) = Strings::read(&pairs, &plan);
         erased = std::mem::take(&mut material.erased);
-        let grammar = induce(&algebra, &mut material, &budget);
+        let grammar = induce(&algebra, &mut material, &plan);
         Learned::Strings(Kit::new(algebra, grammar))
     };
     Model { words: pairs.source, erased, backwards, learned }
@@ -186,7 +210,9 @@ impl Model {
         let mut prediction = Prediction { unknown, ..Prediction::nothing() };
         match &self.learned {
             Learned::Strings(kit) => {
-                kit.predict(&kept, &positions, &mut prediction, |value, _| kit.algebra.write(value, &spelled));
+                kit.predict(&kept, &positions, &mut prediction, |value, _| {
+                    kit.algebra.write(value, &spelled)
+                });
             }
             Learned::Integers(kit) => {
                 kit.predict(&kept, &positions, &mut prediction, |value, _| value.to_string());
@@ -207,7 +233,8 @@ impl Model {
             return prediction;
         };
         let symbol = |text: &str| kit.algebra.symbols.iter().position(|symbol| symbol == text);
-        let tokens: Option<Vec<u32>> = target.split_whitespace().map(|text| Some(symbol(text)? as u32)).collect();
+        let tokens: Option<Vec<u32>> =
+            target.split_whitespace().map(|text| Some(symbol(text)? as u32)).collect();
         let found = match tokens {
             Some(tokens) => invert(&kit.algebra, &kit.grammar, &kit.costs, &tokens),
             None => Err("the target has a symbol that was never seen"),
@@ -237,7 +264,9 @@ impl Model {
     fn tree_text<A: Algebra>(&self, kit: &Kit<A>, tree: &Tree, place: (u32, u8)) -> String {
         let mark = if kit.grammar.link(place, tree.child) > 0.0 { "" } else { "?" };
         match tree.child {
-            Child::Word(word) if (word as usize) < self.words.len() => format!("{mark}{}", self.words.word(word)),
+            Child::Word(word) if (word as usize) < self.words.len() => {
+                format!("{mark}{}", self.words.word(word))
+            }
             Child::Word(_) => format!("{mark}<new word>"),
             Child::Rule(rule) => {
                 let children: Vec<String> = tree
@@ -258,7 +287,8 @@ impl Model {
             Learned::Predications(kit, _) => self.kit_text(kit),
             Learned::Integers(kit) => {
                 let library = &kit.algebra.library.functions;
-                let functions = library.iter().enumerate().map(|(i, (f, _))| format!("f{i}(x, y) = {}\n", f.show(i)));
+                let functions =
+                    library.iter().enumerate().map(|(i, (f, _))| format!("f{i}(x, y) = {}\n", f.show(i)));
                 functions.collect::<String>() + &self.kit_text(kit)
             }
         }
@@ -289,7 +319,8 @@ impl Model {
                 .collect();
             let kind = if rule.root { "ROOT" } else { "r" };
             let n = kit.grammar.link((TOP, 0), Child::Rule(i as u32));
-            text += &format!("{kind}{i}: {} => {}  [{n:.1}]\n", source.join(" "), kit.algebra.show(&rule.term));
+            text +=
+                &format!("{kind}{i}: {} => {}  [{n:.1}]\n", source.join(" "), kit.algebra.show(&rule.term));
             for slot in 0..slot {
                 if let Some(children) = kit.grammar.links.get(&(i as u32, slot as u8)) {
                     let names: Vec<String> =
@@ -316,7 +347,9 @@ fn write_predications(
     while let Some((tree, place)) = open.pop() {
         match tree.child {
             Child::Rule(rule) => {
-                open.extend(tree.children.iter().enumerate().map(|(slot, child)| (child, (rule, slot as u8))));
+                open.extend(
+                    tree.children.iter().enumerate().map(|(slot, child)| (child, (rule, slot as u8))),
+                );
             }
             Child::Word(word) => {
                 let at = positions[tree.span.0];
@@ -331,7 +364,8 @@ fn write_predications(
                         }
                     }
                     let most = votes.into_iter().max_by(|a, b| a.1.total_cmp(&b.1));
-                    let manner = most.map_or(Manner { own: false, form: Form::Itself }, |(manner, _)| manner.clone());
+                    let manner =
+                        most.map_or(Manner { own: false, form: Form::Itself }, |(manner, _)| manner.clone());
                     guessed.insert(at, manner);
                 }
             }

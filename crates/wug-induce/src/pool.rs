@@ -5,7 +5,9 @@ use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use crate::Algebra;
-use crate::symbols::{Child, Counts, Sum, Sym, binary_entropy_bits, entropy_bits, hash_of, matches, slot_count};
+use crate::symbols::{
+    Child, Counts, Sum, Sym, binary_entropy_bits, entropy_bits, hash_of, matches, slot_count,
+};
 
 /// Bits to write down a rule, apart from what it says; a function word; a slot.
 pub(crate) const RULE_BITS: f64 = 8.0;
@@ -17,7 +19,7 @@ pub(crate) const MAX_SPAN: usize = 7;
 
 /// A source pattern with its target term, and what was seen in its slots.
 #[derive(Debug, Clone)]
-pub struct Template<T> {
+pub(crate) struct Template<T> {
     /// Function words and slots.
     pub source: Vec<Sym>,
     /// The target, over the slots.
@@ -54,7 +56,11 @@ impl<T: Clone + Ord + std::hash::Hash> Entry<T> {
     }
 
     /// Stretches of the source with the parts of the target that belong to them.
-    pub fn candidates<A: Algebra<Term = T>>(&self, algebra: &A, root: bool) -> &[(u64, f64, Candidate<T>)] {
+    pub(crate) fn candidates<A: Algebra<Term = T>>(
+        &self,
+        algebra: &A,
+        root: bool,
+    ) -> &[(u64, f64, Candidate<T>)] {
         self.candidates.get_or_init(|| {
             let mut found = Vec::new();
             let Template { source, term, .. } = &self.template;
@@ -70,7 +76,7 @@ impl<T: Clone + Ord + std::hash::Hash> Entry<T> {
         })
     }
 
-    pub fn stretches(&self, root: bool) -> &[u64] {
+    pub(crate) fn stretches(&self, root: bool) -> &[u64] {
         self.stretches.get_or_init(|| {
             let mut found = Vec::new();
             let source = &self.template.source;
@@ -116,20 +122,21 @@ impl<T> Clone for Pool<T> {
 }
 
 impl<T: Clone + Ord + std::hash::Hash + Send + Sync> Pool<T> {
-    pub fn new<A: Algebra<Term = T>>(algebra: &A, templates: &[Template<T>]) -> Self {
-        let roots = templates.iter().map(|template| Arc::new(Entry::new(algebra, template.clone()))).collect();
+    pub(crate) fn new<A: Algebra<Term = T>>(algebra: &A, templates: &[Template<T>]) -> Self {
+        let roots =
+            templates.iter().map(|template| Arc::new(Entry::new(algebra, template.clone()))).collect();
         Self { roots, rules: Vec::new() }
     }
 
     /// All entries, with whether each is a root.
-    pub fn entries(&self) -> impl Iterator<Item = (bool, &Arc<Entry<T>>)> {
+    pub(crate) fn entries(&self) -> impl Iterator<Item = (bool, &Arc<Entry<T>>)> {
         let roots = self.roots.iter().map(|entry| (true, entry));
         roots.chain(self.rules.iter().flatten().map(|entry| (false, entry)))
     }
 
     /// Description length: every entry written down, and the choices between entries of equal source that the
     /// children in their slots do not decide.
-    pub fn bits(&self) -> f64 {
+    pub(crate) fn bits(&self) -> f64 {
         let written: f64 = self.entries().map(|(_, entry)| entry.bits).sum();
         let mut by_source: HashMap<(bool, &[Sym]), Vec<&Template<T>>> = HashMap::new();
         for (root, entry) in self.entries() {
@@ -142,7 +149,11 @@ impl<T: Clone + Ord + std::hash::Hash + Send + Sync> Pool<T> {
 
     /// The pool after a candidate became a rule (everywhere it fits), and the bits to say where its source stands but
     /// the rule does not hold; `None` if it fits nowhere.
-    pub fn apply<A: Algebra<Term = T>>(&self, algebra: &A, candidate: &Candidate<T>) -> Option<(Self, f64)> {
+    pub(crate) fn apply<A: Algebra<Term = T>>(
+        &self,
+        algebra: &A,
+        candidate: &Candidate<T>,
+    ) -> Option<(Self, f64)> {
         let existing = self.rules.iter().position(|rule| {
             rule.as_ref().is_some_and(|rule| {
                 rule.template.source == candidate.source && rule.template.term == candidate.term
@@ -196,7 +207,7 @@ impl<T: Clone + Ord + std::hash::Hash + Send + Sync> Pool<T> {
     }
 
     /// Adds roots; those equal to one that is there are added to it.
-    pub fn add_roots<A: Algebra<Term = T>>(&mut self, algebra: &A, templates: Vec<Template<T>>) {
+    pub(crate) fn add_roots<A: Algebra<Term = T>>(&mut self, algebra: &A, templates: Vec<Template<T>>) {
         let mut index: HashMap<u64, usize> = HashMap::with_capacity(self.roots.len());
         index.extend(self.roots.iter().enumerate().map(|(i, entry)| (entry.hash, i)));
         let mut changed: BTreeMap<usize, Template<T>> = BTreeMap::new();
@@ -284,7 +295,9 @@ impl<A: Algebra> Rewriter<'_, A> {
         for start in matches(&template.source, pattern) {
             let from = slot_count(&template.source[..start]);
             let to = from + self.taken.len();
-            let Some(term) = self.algebra.cut(&template.term, from, to, &self.candidate.term) else { continue };
+            let Some(term) = self.algebra.cut(&template.term, from, to, &self.candidate.term) else {
+                continue;
+            };
             let class = self.algebra.class(pattern, &self.candidate.term);
             let mut source = template.source.clone();
             source.splice(start..start + pattern.len(), [Sym::Slot(class)]);

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// An expression over the arguments of a function.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum Expr {
+pub(crate) enum Expr {
     /// An argument, or what fills a slot.
     Argument(u8),
     /// The number 0.
@@ -22,7 +22,7 @@ pub enum Expr {
 
 /// What a function does with the result of its recursive call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum After {
+pub(crate) enum After {
     /// Nothing.
     Keep,
     /// One more.
@@ -37,7 +37,7 @@ pub enum After {
 
 /// A function of one or two numbers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Function {
+pub(crate) enum Function {
     /// An expression.
     Direct(Expr),
     /// `if ARGUMENT = 0 then base else after(f(next...))`.
@@ -60,7 +60,7 @@ const FUEL: u32 = 400;
 
 /// Functions found, and for speed the operation of the machine that each equals, if any.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub struct Library {
+pub(crate) struct Library {
     /// The functions, with the number of their arguments.
     pub functions: Vec<(Function, u8)>,
     native: Vec<Option<Native>>,
@@ -103,7 +103,7 @@ impl Native {
 
 impl Library {
     /// Adds a function.
-    pub fn add(&mut self, function: Function, arguments: u8) {
+    pub(crate) fn add(&mut self, function: Function, arguments: u8) {
         self.functions.push((function, arguments));
         self.native.push(None);
         let id = self.functions.len() - 1;
@@ -151,11 +151,17 @@ impl Library {
                 Function::Recursive { counter, base, after, next } => {
                     let calls = match *after {
                         After::Left(id, argument) | After::Right(id, argument) => {
-                            (id as usize) < i && self.functions[id as usize].1 == 2 && (argument as usize) < arguments
+                            (id as usize) < i
+                                && self.functions[id as usize].1 == 2
+                                && (argument as usize) < arguments
                         }
                         _ => true,
                     };
-                    calls && (*counter as usize) < arguments && next.len() == arguments && fits(base) && next.iter().all(fits)
+                    calls
+                        && (*counter as usize) < arguments
+                        && next.len() == arguments
+                        && fits(base)
+                        && next.iter().all(fits)
                 }
             };
             body && (1..=2).contains(&arguments) && (arguments == 2 || self.native[i].is_none())
@@ -164,7 +170,7 @@ impl Library {
     }
 
     /// The value of a function; `None` if it has none within bounds.
-    pub fn call(&self, id: u8, arguments: &[u64], fuel: &mut u32) -> Option<u64> {
+    pub(crate) fn call(&self, id: u8, arguments: &[u64], fuel: &mut u32) -> Option<u64> {
         match self.native[id as usize] {
             Some(native) => native.apply(arguments[0], arguments[1]).filter(|value| *value <= MAX_VALUE),
             None => self.run(&self.functions[id as usize].0, arguments, fuel),
@@ -172,11 +178,13 @@ impl Library {
     }
 
     /// The value of an expression.
-    pub fn eval(&self, expr: &Expr, arguments: &[u64], fuel: &mut u32) -> Option<u64> {
+    pub(crate) fn eval(&self, expr: &Expr, arguments: &[u64], fuel: &mut u32) -> Option<u64> {
         match expr {
             Expr::Argument(i) => Some(arguments[*i as usize]),
             Expr::Zero => Some(0),
-            Expr::Inc(inner) => Some(self.eval(inner, arguments, fuel)? + 1).filter(|value| *value <= MAX_VALUE),
+            Expr::Inc(inner) => {
+                Some(self.eval(inner, arguments, fuel)? + 1).filter(|value| *value <= MAX_VALUE)
+            }
             Expr::Dec(inner) => Some(self.eval(inner, arguments, fuel)?.saturating_sub(1)),
             Expr::Call(id, inner) => {
                 let mut values = [0; 2];
@@ -231,8 +239,11 @@ const MAX_BANK: usize = 30_000;
 /// Looks for the programs of one size that give a table, with at most `allowed` exceptions.
 pub(crate) fn solve(table: &Table, size: usize, library: &Library, allowed: usize) -> Option<Function> {
     let arguments = table.first()?.0.len();
-    let binary: Vec<u8> = (0..library.functions.len() as u8).filter(|&id| library.functions[id as usize].1 == 2).collect();
-    if size >= 5 && let Some(found) = recursive(table, size, library, &binary, arguments as u8, allowed) {
+    let binary: Vec<u8> =
+        (0..library.functions.len() as u8).filter(|&id| library.functions[id as usize].1 == 2).collect();
+    if size >= 5
+        && let Some(found) = recursive(table, size, library, &binary, arguments as u8, allowed)
+    {
         return Some(found);
     }
     direct(table, size, library, &binary, arguments as u8, allowed).map(Function::Direct)
@@ -258,7 +269,8 @@ impl Bank {
         for size in 1..=most {
             let mut level: Vec<(Expr, Vec<Option<u64>>)> = Vec::new();
             let mut keep = |expr: Expr, values: Vec<Option<u64>>| {
-                if level.len() < MAX_BANK && values.iter().any(Option::is_some) && seen.insert(values.clone()) {
+                if level.len() < MAX_BANK && values.iter().any(Option::is_some) && seen.insert(values.clone())
+                {
                     level.push((expr, values));
                 }
             };
@@ -295,7 +307,14 @@ fn call_all(library: &Library, id: u8, a: &[Option<u64>], b: &[Option<u64>]) -> 
     a.iter().zip(b).map(|(a, b)| library.call(id, &[(*a)?, (*b)?], &mut FUEL.clone())).collect()
 }
 
-fn direct(table: &Table, size: usize, library: &Library, binary: &[u8], arguments: u8, allowed: usize) -> Option<Expr> {
+fn direct(
+    table: &Table,
+    size: usize,
+    library: &Library,
+    binary: &[u8],
+    arguments: u8,
+    allowed: usize,
+) -> Option<Expr> {
     let wanted: Vec<Option<u64>> = table.iter().map(|(_, value)| Some(*value)).collect();
     let agrees = |values: &mut dyn Iterator<Item = Option<u64>>| {
         let mut missed = 0;
@@ -308,7 +327,10 @@ fn direct(table: &Table, size: usize, library: &Library, binary: &[u8], argument
     let bank = Bank::new(table, (size - 1).min(5), library, binary, arguments);
     if size <= 5 {
         let all = Bank::new(table, size, library, binary, arguments);
-        return all.by_size[size].iter().find(|(_, v)| agrees(&mut v.iter().copied())).map(|(expr, _)| expr.clone());
+        return all.by_size[size]
+            .iter()
+            .find(|(_, v)| agrees(&mut v.iter().copied()))
+            .map(|(expr, _)| expr.clone());
     }
     for left in 1..size - 1 {
         let right = size - 1 - left;
@@ -391,8 +413,7 @@ fn recursive(
                     // One for the counter, one for the call itself.
                     let Some(left) = size.checked_sub(2 + base_size + after_size) else { continue };
                     for next in splits(&exprs, left, arguments) {
-                        let function =
-                            Function::Recursive { counter, base: base.clone(), after, next };
+                        let function = Function::Recursive { counter, base: base.clone(), after, next };
                         if misses(table, allowed, |args| library.run(&function, args, &mut FUEL.clone())) {
                             return Some(function);
                         }
@@ -422,7 +443,7 @@ fn splits(exprs: &[Vec<Expr>], total: usize, arguments: u8) -> Vec<Vec<Expr>> {
 
 impl Expr {
     /// As a person reads it.
-    pub fn show(&self, argument: &dyn Fn(u8) -> String) -> String {
+    pub(crate) fn show(&self, argument: &dyn Fn(u8) -> String) -> String {
         match self {
             Self::Argument(i) => argument(*i),
             Self::Zero => "0".to_owned(),
@@ -438,7 +459,7 @@ impl Expr {
 
 impl Function {
     /// As a person reads it; `own` is its number in the library.
-    pub fn show(&self, own: usize) -> String {
+    pub(crate) fn show(&self, own: usize) -> String {
         let name = |i: u8| ["x", "y"][i as usize].to_owned();
         match self {
             Self::Direct(expr) => expr.show(&name),

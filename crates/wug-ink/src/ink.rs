@@ -76,7 +76,8 @@ impl Ink {
         let down = (picture.height as f32 - (bottom - top) * scale) / 2.0;
         let mut path = PathBuilder::new();
         for stroke in &self.strokes {
-            let mut points = stroke.iter().map(|&[x, y]| ((x - left) * scale + across, (y - top) * scale + down));
+            let mut points =
+                stroke.iter().map(|&[x, y]| ((x - left) * scale + across, (y - top) * scale + down));
             let Some((x, y)) = points.next() else { continue };
             path.move_to(x, y);
             if stroke.len() == 1 {

@@ -139,8 +139,9 @@ pub(crate) struct Curve {
 }
 
 /// The skeletons of every symbol.
-pub(crate) static SKELETONS: LazyLock<Vec<Vec<Skeleton>>> =
-    LazyLock::new(|| TEXT.iter().map(|text| text.lines().map(|line| skeleton(line.trim())).collect()).collect());
+pub(crate) static SKELETONS: LazyLock<Vec<Vec<Skeleton>>> = LazyLock::new(|| {
+    TEXT.iter().map(|text| text.lines().map(|line| skeleton(line.trim())).collect()).collect()
+});
 
 /// Reads a line of the table above, which is part of the program.
 fn skeleton(line: &str) -> Skeleton {

@@ -68,7 +68,8 @@ impl Writers {
         let usual = choose(skeletons, &mut shape);
         let skeleton = if random.coin(0.9) { usual } else { choose(skeletons, &mut random) };
 
-        let aspect = skeleton.aspect * habits.width * factor(0.14 * normal(&mut shape) + 0.07 * normal(&mut random));
+        let aspect =
+            skeleton.aspect * habits.width * factor(0.14 * normal(&mut shape) + 0.07 * normal(&mut random));
         let mut ink = Ink::default();
         for (i, curve) in skeleton.strokes.iter().enumerate() {
             let mut points = moved(curve, &habits, &mut shape, &mut random);

@@ -26,7 +26,10 @@ impl Learner for Induced {
     }
 
     fn learn(&self, task: &Task<'_>) -> Result<Box<dyn Model>> {
-        let settings = wug_induce::Settings { budget: Duration::from_secs(task.settings.whole("budget")) };
+        let settings = wug_induce::Settings {
+            budget: Duration::from_secs(task.settings.whole("budget")),
+            ..wug_induce::Settings::default()
+        };
         let lessons = task.train()?;
         let spaced = |words: Vec<&str>| words.join(" ");
         // Targets that are written without spaces (numbers) are one token.
@@ -48,7 +51,9 @@ impl Model for Found {
         let prediction = self.model.predict(&words.join(" "));
         let mut answer = match &prediction.abstained {
             Some(why) => Answer::abstain().note("why", why.as_str()),
-            None => Answer::new(prediction.text.as_str()).note("bits", (prediction.bits * 10.0).round() / 10.0),
+            None => {
+                Answer::new(prediction.text.as_str()).note("bits", (prediction.bits * 10.0).round() / 10.0)
+            }
         };
         if prediction.coerced || !prediction.unknown.is_empty() {
             answer = answer.note("unsure", true);

@@ -50,12 +50,7 @@ impl Expression {
     }
 
     /// Writes the next subtree of `rest`, in parentheses if its top operator binds weaker than `least`.
-    fn write(
-        &mut self,
-        rest: &mut std::slice::Iter<'_, u8>,
-        least: u8,
-        parentheses: u32,
-    ) -> Option<Subtree> {
+    fn write(&mut self, rest: &mut std::slice::Iter<'_, u8>, least: u8, parentheses: u32) -> Option<Subtree> {
         let symbol = Symbol(*rest.next()?);
         let Some(precedence) = symbol.precedence() else {
             let value = symbol.leaf()?;

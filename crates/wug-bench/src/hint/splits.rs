@@ -151,7 +151,8 @@ pub fn official(design: &Design) -> Result<Vec<Pools>> {
 /// The pools of a seed.
 pub fn fresh(design: &Design, seed: u64) -> Result<Vec<Pools>> {
     let alphabet = design.alphabet();
-    let name = design.symbol.map_or_else(|| "hint".to_owned(), |symbol| format!("hint/{}", symbol.character()));
+    let name =
+        design.symbol.map_or_else(|| "hint".to_owned(), |symbol| format!("hint/{}", symbol.character()));
     let draw = |operators: usize, large: bool| {
         let part = format!("{operators} operators, {} values", if large { "large" } else { "small" });
         draw_fresh(&design.wanted(&alphabet, operators, large), &Streams::new(&name, &part, seed))

@@ -95,7 +95,9 @@ impl Benchmark for Toy {
 
 fn language_number(dataset: &str) -> Result<u64> {
     let number = dataset.strip_prefix("random-").and_then(|number| number.parse().ok());
-    number.ok_or_else(|| Error::usage(format!("toy has no dataset `{dataset}`; there are: random-1, random-2, ...")))
+    number.ok_or_else(|| {
+        Error::usage(format!("toy has no dataset `{dataset}`; there are: random-1, random-2, ..."))
+    })
 }
 
 /// Draws sentences until both parts are full, or for as long as new ones come.
