@@ -175,19 +175,15 @@ fn meaningless<T: Clone + Ord>(templates: &Templates<T>) -> BTreeSet<u32> {
         .collect()
 }
 
-/// Finds the grammar, and the share of training rows that it gets wrong.
-pub(crate) fn induce<A: Algebra>(
-    algebra: &A,
-    material: &mut Material<A>,
-    plan: &Plan,
-) -> (Grammar<A::Term>, f64) {
+/// Finds the grammar.
+pub(crate) fn induce<A: Algebra>(algebra: &A, material: &mut Material<A>, plan: &Plan) -> Grammar<A::Term> {
     material.templates.sort_by(|a, b| {
         let key = |t: &Template<A::Term>| (t.source.len(), algebra.bits(&t.term) as u64);
         key(a).cmp(&key(b)).then_with(|| (&a.source, &a.term).cmp(&(&b.source, &b.term)))
     });
     let found = search(algebra, &material.templates, plan);
     let cases = cases(algebra, material);
-    let mut best: Option<(f64, f64, Grammar<A::Term>)> = None;
+    let mut best: Option<(f64, Grammar<A::Term>)> = None;
     for found in found.iter().take(COMPARED) {
         let pool = replay(algebra, &material.templates, &mut found.steps.clone());
         let mut grammar = to_grammar(algebra, &pool, &material.classes);
@@ -196,20 +192,23 @@ pub(crate) fn induce<A: Algebra>(
             refute(algebra, &mut grammar, spread(&material.rows, REFUTING_ROWS));
         }
         let errors = errors(algebra, &grammar, spread(&material.rows, CHECKED_ROWS));
-        let share = errors as f64 / spread(&material.rows, CHECKED_ROWS).count().max(1) as f64;
         let bits = found.bits + ERROR_BITS * errors as f64;
-        if best.as_ref().is_none_or(|(least, ..)| bits < *least) {
-            best = Some((bits, share, grammar));
+        if best.as_ref().is_none_or(|(least, _)| bits < *least) {
+            best = Some((bits, grammar));
         }
         if errors == 0 || plan.is_spent() {
             break;
         }
     }
-    let nothing = || {
-        let (classes, rules) = (material.classes.clone(), Vec::new());
-        (Grammar { rules, classes, links: BTreeMap::new(), refuted: BTreeSet::new() }, 1.0)
-    };
-    best.map_or_else(nothing, |(_, share, grammar)| (grammar, share))
+    best.map_or_else(
+        || Grammar {
+            rules: Vec::new(),
+            classes: material.classes.clone(),
+            links: BTreeMap::new(),
+            refuted: BTreeSet::new(),
+        },
+        |(_, grammar)| grammar,
+    )
 }
 
 /// The shortest rows and some of all lengths: half and half.

@@ -131,39 +131,23 @@ pub fn learn<S: AsRef<str>, T: AsRef<str>>(
     if backwards {
         pairs = pairs.reversed();
     }
-    if looks_like_integers(&pairs) {
+    let mut erased = BTreeSet::new();
+    let learned = if looks_like_integers(&pairs) {
         let (algebra, mut grammar, cases) = integers::read(&pairs);
         estimate(&algebra, &mut grammar, &cases, &plan);
-        let learned = Learned::Integers(Kit::new(algebra, grammar));
-        return Model { words: pairs.source, erased: BTreeSet::new(), backwards, learned };
-    }
-    if looks_like_predications(&pairs) {
+        Learned::Integers(Kit::new(algebra, grammar))
+    } else if looks_like_predications(&pairs) {
         let (algebra, script, mut material) = meaning::read(&pairs, &plan);
-        let erased = std::mem::take(&mut material.erased);
-        let (grammar, _) = induce(&algebra, &mut material, &plan);
-        let learned = Learned::Predications(Kit::new(algebra, grammar), script);
-        return Model { words: pairs.source, erased, backwards, learned };
-    }
-    let (model, wrong) = learn_strings(pairs.clone(), backwards, &plan);
-    if wrong <= CONFUSED {
-        return model;
-    }
-    // Few pairs may not show that the grammar is the targets'; their own training rows do.
-    let (turned, turned_wrong) = learn_strings(pairs.reversed(), !backwards, &plan);
-    if turned_wrong < wrong / 2.0 { turned } else { model }
-}
-
-/// The share of training rows that a grammar may get wrong before the other direction is tried.
-const CONFUSED: f64 = 0.2;
-
-/// Learns a grammar of strings; returns also the share of training rows that it does not explain.
-fn learn_strings(pairs: Pairs, backwards: bool, plan: &Plan) -> (Model, f64) {
-    let (algebra, mut material) = Strings::read(&pairs, plan);
-    let erased = std::mem::take(&mut material.erased);
-    let unread = 1.0 - material.rows.len() as f64 / pairs.rows.len().max(1) as f64;
-    let (grammar, wrong) = induce(&algebra, &mut material, plan);
-    let learned = Learned::Strings(Kit::new(algebra, grammar));
-    (Model { words: pairs.source, erased, backwards, learned }, unread + (1.0 - unread) * wrong)
+        erased = std::mem::take(&mut material.erased);
+        let grammar = induce(&algebra, &mut material, &plan);
+        Learned::Predications(Kit::new(algebra, grammar), script)
+    } else {
+        let (algebra, mut material) = Strings::read(&pairs, &plan);
+        erased = std::mem::take(&mut material.erased);
+        let grammar = induce(&algebra, &mut material, &plan);
+        Learned::Strings(Kit::new(algebra, grammar))
+    };
+    Model { words: pairs.source, erased, backwards, learned }
 }
 
 impl<A: Algebra> Kit<A> {
