@@ -61,7 +61,7 @@ fn main() {
         && wants("recogs")
     {
         let part = |name: &str| read(&recogs.join(format!("recogs_positional_index/{name}.tsv")));
-        row("recogs positional test", &part("train"), &part("test"), &Settings::default(), false);
+        row("recogs positional test", &part("train"), &part("test"), &Settings::default(), true);
     }
 }
 
