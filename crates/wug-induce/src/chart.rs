@@ -267,7 +267,7 @@ impl<T> Chart<'_, T> {
 
 impl Tree {
     /// The links of the derivation, from the top.
-    pub fn links(&self) -> Vec<(u32, u8, Child)> {
+    pub(crate) fn links(&self) -> Vec<(u32, u8, Child)> {
         let mut links = vec![(TOP, 0, self.child)];
         let mut open = vec![self];
         while let Some(tree) = open.pop() {

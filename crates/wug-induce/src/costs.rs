@@ -33,7 +33,7 @@ pub(crate) struct Cost {
 const NEVER: Cost = Cost { bits: f32::INFINITY, seen: false };
 
 impl Costs {
-    pub fn new<T>(grammar: &Grammar<T>) -> Self {
+    pub(crate) fn new<T>(grammar: &Grammar<T>) -> Self {
         let similarity = Similarity::new(grammar);
         let levels = Levels::new(grammar);
         let words = grammar.classes.len();
@@ -74,7 +74,7 @@ impl Costs {
     }
 
     /// The cost of a child in a slot.
-    pub fn get(&self, (parent, slot): Place, child: Child) -> Cost {
+    pub(crate) fn get(&self, (parent, slot): Place, child: Child) -> Cost {
         let index = match child {
             Child::Word(word) if (word as usize) < self.words => word as usize,
             Child::Word(_) => self.places[parent as usize][slot as usize].len() - 1,
@@ -84,12 +84,12 @@ impl Costs {
     }
 
     /// How many slots a rule has.
-    pub fn slots(&self, rule: u32) -> usize {
+    pub(crate) fn slots(&self, rule: u32) -> usize {
         self.places[rule as usize].len()
     }
 
     /// The cost of a root rule.
-    pub fn top(&self, rule: u32) -> Cost {
+    pub(crate) fn top(&self, rule: u32) -> Cost {
         self.top[rule as usize]
     }
 }

@@ -83,7 +83,7 @@ pub(crate) struct Forest {
 
 impl Forest {
     /// Whether a derivation is left when groups of links are taken away.
-    pub fn has_derivation(&self, is_gone: impl Fn(u32) -> bool) -> bool {
+    pub(crate) fn has_derivation(&self, is_gone: impl Fn(u32) -> bool) -> bool {
         let mut alive = vec![false; self.nodes.len()];
         for (i, alternatives) in self.nodes.iter().enumerate() {
             alive[i] = alternatives.is_empty()
@@ -248,7 +248,9 @@ impl<A: Algebra> Builder<'_, A> {
             return None;
         }
         let mut needed = vec![false; self.nodes.len()];
-        tops.iter().for_each(|&top| needed[top as usize] = true);
+        for &top in &tops {
+            needed[top as usize] = true;
+        }
         for i in (0..self.nodes.len()).rev() {
             if needed[i] {
                 for &child in self.nodes[i].alternatives.iter().flatten() {

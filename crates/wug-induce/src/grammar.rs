@@ -8,7 +8,7 @@ use crate::symbols::{ANY_CLASS, Child, Sym};
 
 /// A rule: a source pattern, and the target term it stands for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Rule<T> {
+pub(crate) struct Rule<T> {
     /// Function words and slots.
     pub source: Vec<Sym>,
     /// The target, over the slots.
@@ -20,14 +20,14 @@ pub struct Rule<T> {
 }
 
 /// The parent of root rules.
-pub const TOP: u32 = u32::MAX;
+pub(crate) const TOP: u32 = u32::MAX;
 
 /// A slot of a rule; slot 0 of [`TOP`] takes the root rules.
-pub type Place = (u32, u8);
+pub(crate) type Place = (u32, u8);
 
 /// Rules, and what each of their slots takes.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Grammar<T> {
+pub(crate) struct Grammar<T> {
     /// All rules; their numbers are what links name.
     pub rules: Vec<Rule<T>>,
     /// The class of each content word, by number; `None` for function words.
@@ -40,7 +40,7 @@ pub struct Grammar<T> {
 
 impl<T> Grammar<T> {
     /// The class of a child.
-    pub fn class(&self, child: Child) -> Option<u16> {
+    pub(crate) fn class(&self, child: Child) -> Option<u16> {
         match child {
             Child::Word(word) => self.classes.get(word as usize).copied().unwrap_or(Some(ANY_CLASS)),
             Child::Rule(rule) => Some(self.rules[rule as usize].class),
@@ -48,12 +48,12 @@ impl<T> Grammar<T> {
     }
 
     /// How often a child was seen in a slot.
-    pub fn link(&self, place: Place, child: Child) -> f64 {
+    pub(crate) fn link(&self, place: Place, child: Child) -> f64 {
         self.links.get(&place).and_then(|children| children.get(&child)).copied().unwrap_or(0.0)
     }
 }
 
 /// Whether a child of one class fits a slot of another.
-pub fn fits(child: u16, slot: u16) -> bool {
+pub(crate) fn fits(child: u16, slot: u16) -> bool {
     child == slot || child == ANY_CLASS
 }

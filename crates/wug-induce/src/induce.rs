@@ -3,16 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::Algebra;
-use crate::budget::Budget;
 use crate::chart::{Parse, Tree, parse};
 use crate::costs::Costs;
 use crate::forest::{Case, Leaf};
 use crate::grammar::{Grammar, Rule};
 use crate::links::{Row, estimate, refute};
+use crate::plan::Plan;
 use crate::pool::{Pool, Template};
 use crate::search::{replay, search};
 use crate::symbols::{Child, Counts, Sum, Sym};
+use crate::{Algebra, Without};
 
 /// What an algebra makes of the training pairs.
 pub(crate) struct Material<A: Algebra> {
@@ -41,12 +41,9 @@ const ERROR_BITS: f64 = 40.0;
 impl<A: Algebra> Material<A> {
     /// Collects rows and their templates, and leaves out words without meaning. A row whose template is `None` only
     /// helps to estimate links.
-    pub fn new(
-        classes: Vec<Option<u16>>,
-        rows: Vec<(Row<A::Value>, Option<Delexicalised<A::Term>>)>,
-    ) -> Self {
+    pub(crate) fn new(classes: Vec<Option<u16>>, rows: Vec<Reading<A>>, plan: &Plan) -> Self {
         let templates = collect(rows.iter().filter_map(|(_, template)| template.as_ref()));
-        let exceptions = exceptions(&templates);
+        let exceptions = if plan.has(Without::Exceptions) { exceptions(&templates) } else { BTreeSet::new() };
         let rows: Vec<_> = rows
             .into_iter()
             .filter(|(_, template)| {
@@ -58,7 +55,7 @@ impl<A: Algebra> Material<A> {
             .collect();
         let templates: Templates<A::Term> =
             templates.into_iter().filter(|(key, _)| !exceptions.contains(key)).collect();
-        let erased = meaningless(&templates);
+        let erased = if plan.has(Without::Erase) { meaningless(&templates) } else { BTreeSet::new() };
         let keep = |sym: &Sym| !matches!(sym, Sym::Word(word) if erased.contains(word));
         let templates = if erased.is_empty() {
             templates
@@ -89,6 +86,9 @@ impl<A: Algebra> Material<A> {
         material
     }
 }
+
+/// A row, and what is left of it without its content words.
+pub(crate) type Reading<A> = (Row<<A as Algebra>::Value>, Option<Delexicalised<<A as Algebra>::Term>>);
 
 /// A row without its content words: pattern, term, and the word of each slot.
 pub(crate) type Delexicalised<T> = (Vec<Sym>, T, Vec<u32>);
@@ -176,38 +176,39 @@ fn meaningless<T: Clone + Ord>(templates: &Templates<T>) -> BTreeSet<u32> {
 }
 
 /// Finds the grammar.
-pub(crate) fn induce<A: Algebra>(
-    algebra: &A,
-    material: &mut Material<A>,
-    budget: &Budget,
-) -> Grammar<A::Term> {
+pub(crate) fn induce<A: Algebra>(algebra: &A, material: &mut Material<A>, plan: &Plan) -> Grammar<A::Term> {
     material.templates.sort_by(|a, b| {
         let key = |t: &Template<A::Term>| (t.source.len(), algebra.bits(&t.term) as u64);
         key(a).cmp(&key(b)).then_with(|| (&a.source, &a.term).cmp(&(&b.source, &b.term)))
     });
-    let found = search(algebra, &material.templates, budget);
+    let found = search(algebra, &material.templates, plan);
     let cases = cases(algebra, material);
     let mut best: Option<(f64, Grammar<A::Term>)> = None;
     for found in found.iter().take(COMPARED) {
         let pool = replay(algebra, &material.templates, &mut found.steps.clone());
         let mut grammar = to_grammar(algebra, &pool, &material.classes);
-        estimate(algebra, &mut grammar, &cases, budget);
-        refute(algebra, &mut grammar, spread(&material.rows, REFUTING_ROWS));
+        estimate(algebra, &mut grammar, &cases, plan);
+        if plan.has(Without::Refute) {
+            refute(algebra, &mut grammar, spread(&material.rows, REFUTING_ROWS));
+        }
         let errors = errors(algebra, &grammar, spread(&material.rows, CHECKED_ROWS));
         let bits = found.bits + ERROR_BITS * errors as f64;
         if best.as_ref().is_none_or(|(least, _)| bits < *least) {
             best = Some((bits, grammar));
         }
-        if errors == 0 || budget.is_spent() {
+        if errors == 0 || plan.is_spent() {
             break;
         }
     }
-    best.map(|(_, grammar)| grammar).unwrap_or_else(|| Grammar {
-        rules: Vec::new(),
-        classes: material.classes.clone(),
-        links: BTreeMap::new(),
-        refuted: BTreeSet::new(),
-    })
+    best.map_or_else(
+        || Grammar {
+            rules: Vec::new(),
+            classes: material.classes.clone(),
+            links: BTreeMap::new(),
+            refuted: BTreeSet::new(),
+        },
+        |(_, grammar)| grammar,
+    )
 }
 
 /// The shortest rows and some of all lengths: half and half.

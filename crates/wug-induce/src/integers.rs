@@ -14,7 +14,7 @@ use crate::symbols::{Child, Counts, Sym};
 
 /// Whole numbers from 0.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub struct Integers {
+pub(crate) struct Integers {
     /// The value of each source word.
     pub values: Vec<Option<u64>>,
     /// The functions found.

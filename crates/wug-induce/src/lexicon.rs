@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The words and the target symbols of one training row.
 #[derive(Debug, Clone)]
-pub struct Bag {
+pub(crate) struct Bag {
     /// Words of the source.
     pub words: Vec<u32>,
     /// Symbols of the target.
@@ -17,7 +17,7 @@ pub struct Bag {
 /// only breaks ties.
 ///
 /// Where no owners without exception are found, a few exceptions are allowed: they are noise in the training pairs.
-pub fn align(rows: &[Bag], closeness: impl Fn(u32, u32) -> usize) -> BTreeMap<u32, u32> {
+pub(crate) fn align(rows: &[Bag], closeness: impl Fn(u32, u32) -> usize) -> BTreeMap<u32, u32> {
     let table = Table::new(rows);
     let mut owned: BTreeMap<u32, u32> = BTreeMap::new();
     let mut symbols: Vec<u32> = (0..table.symbol_rows.len() as u32).collect();
@@ -127,7 +127,7 @@ impl Table {
 }
 
 /// How alike two spellings are: the length of the common beginning, more if all is equal; letter case aside.
-pub fn spelling_closeness(a: &str, b: &str) -> usize {
+pub(crate) fn spelling_closeness(a: &str, b: &str) -> usize {
     let lower = |text: &str| text.chars().flat_map(char::to_lowercase).collect::<Vec<char>>();
     let (a, b) = (lower(a), lower(b));
     let common = a.iter().zip(&b).take_while(|(a, b)| a == b).count();

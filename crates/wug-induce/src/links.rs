@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::Algebra;
-use crate::budget::Budget;
 use crate::forest::{Case, Forest, LinkId, LinkNames, forest};
 use crate::grammar::{Grammar, TOP, fits};
+use crate::plan::Plan;
 use crate::symbols::{Child, Sym};
+use crate::{Algebra, Without};
 
 /// A training row as words and value.
 #[derive(Debug, Clone)]
@@ -21,7 +21,7 @@ pub(crate) struct Row<V> {
 
 impl<V> Row<V> {
     /// A row with all its words.
-    pub fn new(source: &[u32], gold: V) -> Self {
+    pub(crate) fn new(source: &[u32], gold: V) -> Self {
         Self { source: source.to_vec(), positions: (0..source.len() as u16).collect(), gold, n: 1.0 }
     }
 }
@@ -34,10 +34,10 @@ pub(crate) fn estimate<A: Algebra>(
     algebra: &A,
     grammar: &mut Grammar<A::Term>,
     cases: &[Case<A::Value>],
-    budget: &Budget,
+    plan: &Plan,
 ) {
     let mut names = LinkNames::default();
-    let within_budget = cases.iter().enumerate().take_while(|(i, _)| i % 64 > 0 || !budget.is_spent());
+    let within_budget = cases.iter().enumerate().take_while(|(i, _)| i % 64 > 0 || !plan.is_spent());
     let forests: Vec<Forest> =
         within_budget.filter_map(|(_, case)| forest(algebra, grammar, case, &mut names)).collect();
     let mut gone = vec![false; names.names.len()];
@@ -45,7 +45,9 @@ pub(crate) fn estimate<A: Algebra>(
     for _ in 0..ROUNDS {
         weights = expectations(&forests, &names, &gone, Some(&weights));
     }
-    sparsify(&forests, &weights, &names, &mut gone);
+    if plan.has(Without::Sparsify) {
+        sparsify(&forests, &weights, &names, &mut gone);
+    }
     for _ in 0..3 {
         weights = expectations(&forests, &names, &gone, Some(&weights));
     }
@@ -146,11 +148,15 @@ fn sparsify(forests: &[Forest], weights: &[f64], names: &LinkNames, gone: &mut [
             .iter()
             .flat_map(|&group| names.groups[group as usize].iter().map(|&(link, _)| link))
             .collect();
-        links.iter().for_each(|&link| users[link as usize].push(i as u32));
+        for &link in &links {
+            users[link as usize].push(i as u32);
+        }
     }
     let mut containing: Vec<Vec<u32>> = vec![Vec::new(); gone.len()];
     for (group, links) in names.groups.iter().enumerate() {
-        links.iter().for_each(|&(link, _)| containing[link as usize].push(group as u32));
+        for &(link, _) in links {
+            containing[link as usize].push(group as u32);
+        }
     }
     let mut order: Vec<usize> = (0..gone.len()).collect();
     order.sort_by(|&a, &b| weights[a].total_cmp(&weights[b]).then(names.names[a].cmp(&names.names[b])));

@@ -8,6 +8,7 @@ use crate::induce::{Delexicalised, Material};
 use crate::lexicon::{Bag, align, spelling_closeness};
 use crate::links::Row;
 use crate::pairs::Pairs;
+use crate::plan::Plan;
 use crate::predications::{Atom, BARE, Part, Predication, Predications, referent};
 use crate::symbols::Sym;
 
@@ -197,6 +198,15 @@ fn classes(reader: &Reader<'_>, lexicon: &BTreeMap<u32, u32>) -> (BTreeMap<u32, 
     cluster(&roles)
 }
 
+/// The representative of a set of joined roles.
+fn find(parent: &mut [usize], mut i: usize) -> usize {
+    while parent[i] != i {
+        parent[i] = parent[parent[i]];
+        i = parent[i];
+    }
+    i
+}
+
 /// Joins roles that share a good part of their symbols; a symbol belongs where it occurs most. Returns the classes, and
 /// the symbols that are alone.
 fn cluster(roles: &BTreeMap<Role, BTreeMap<u32, f64>>) -> (BTreeMap<u32, u16>, BTreeSet<u32>) {
@@ -215,13 +225,6 @@ fn cluster(roles: &BTreeMap<Role, BTreeMap<u32, f64>>) -> (BTreeMap<u32, u16>, B
         .collect();
     let rare = totals.values().sum::<f64>() / 50_000.0;
     let mut parent: Vec<usize> = (0..solid.len()).collect();
-    fn find(parent: &mut [usize], mut i: usize) -> usize {
-        while parent[i] != i {
-            parent[i] = parent[parent[i]];
-            i = parent[i];
-        }
-        i
-    }
     for a in 0..solid.len() {
         for b in 0..solid.len() {
             let all: f64 = solid[a].values().sum();
@@ -247,7 +250,9 @@ fn cluster(roles: &BTreeMap<Role, BTreeMap<u32, f64>>) -> (BTreeMap<u32, u16>, B
         })
         .collect();
     let mut members: BTreeMap<usize, usize> = BTreeMap::new();
-    home.values().for_each(|root| *members.entry(*root).or_default() += 1);
+    for root in home.values() {
+        *members.entry(*root).or_default() += 1;
+    }
     let numbered: BTreeMap<usize, u16> = members
         .iter()
         .filter(|(_, count)| **count > 1)
@@ -260,7 +265,7 @@ fn cluster(roles: &BTreeMap<Role, BTreeMap<u32, f64>>) -> (BTreeMap<u32, u16>, B
 }
 
 /// Reads training pairs: lexicon, classes, templates, rows.
-pub(crate) fn read(pairs: &Pairs) -> (Predications, Script, Material<Predications>) {
+pub(crate) fn read(pairs: &Pairs, plan: &Plan) -> (Predications, Script, Material<Predications>) {
     let reader = Reader::new(pairs);
     let mut lexicon = reader.lexicon();
     let class_of = loop {
@@ -300,7 +305,7 @@ pub(crate) fn read(pairs: &Pairs) -> (Predications, Script, Material<Predication
         rows.push((Row::new(source, gold), template));
     }
     let algebra = Predications { symbols: pairs.target.words().to_vec() };
-    (algebra, script, Material::new(class_of_word, rows))
+    (algebra, script, Material::new(class_of_word, rows, plan))
 }
 
 /// An atom whose symbols and arguments are tied to positions of the source, with how each argument was written.
@@ -675,7 +680,7 @@ fn permutations(n: usize) -> Vec<Vec<usize>> {
 
 impl Script {
     /// Whether all words and tokens that it names are there.
-    pub fn fits(&self, words: usize, tokens: usize) -> bool {
+    pub(crate) fn fits(&self, words: usize, tokens: usize) -> bool {
         let is_token = |token: &u32| (*token as usize) < tokens;
         let form_fits = |manner: &Manner| match &manner.form {
             Form::Itself => true,
@@ -689,7 +694,7 @@ impl Script {
     }
 
     /// Writes predications about a source. `symbol` spells the word at a position, `manner` says how it shows.
-    pub fn write(
+    pub(crate) fn write(
         &self,
         meaning: &Predication,
         content: &[u16],

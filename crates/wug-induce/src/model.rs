@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 use wug_grammar::Vocab;
 
 use crate::Algebra;
-use crate::budget::Budget;
 use crate::chart::Tree;
 use crate::costs::Costs;
 use crate::grammar::{Grammar, TOP};
@@ -17,6 +16,7 @@ use crate::invert::invert;
 use crate::links::estimate;
 use crate::meaning::{self, Form, Manner, Script, looks_like_predications};
 use crate::pairs::Pairs;
+use crate::plan::Plan;
 use crate::predications::{self, Predication, Predications};
 use crate::programs::Expr;
 use crate::saved::{LoadError, SavedGrammar};
@@ -28,11 +28,32 @@ use crate::symbols::{Child, Sym};
 pub struct Settings {
     /// Time after which the best grammar so far is used.
     pub budget: Duration,
+    /// A part of the learner that is switched off, to see what it is worth.
+    pub without: Option<Without>,
+}
+
+/// Parts of the learner that can be switched off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Without {
+    /// Bits for places where a rule's source stands but the rule does not hold.
+    Penalty,
+    /// Taking away links that no training row needs.
+    Sparsify,
+    /// Links that training shows to be wrong.
+    Refute,
+    /// Dropping rules again to look for shorter descriptions.
+    Prune,
+    /// More than one start.
+    Starts,
+    /// Leaving out words without meaning.
+    Erase,
+    /// Taking contradicted and singular templates for noise.
+    Exceptions,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { budget: Duration::from_secs(60) }
+        Self { budget: Duration::from_secs(60), without: None }
     }
 }
 
@@ -97,7 +118,7 @@ pub fn learn<S: AsRef<str>, T: AsRef<str>>(
     pairs: impl IntoIterator<Item = (S, T)>,
     settings: &Settings,
 ) -> Model {
-    let budget = Budget::new(settings.budget);
+    let plan = Plan::new(settings);
     let mut pairs = Pairs::new(pairs);
     // A source with several targets is no function of its words; if the targets are, the grammar is theirs.
     let backwards = {
@@ -113,17 +134,17 @@ pub fn learn<S: AsRef<str>, T: AsRef<str>>(
     let mut erased = BTreeSet::new();
     let learned = if looks_like_integers(&pairs) {
         let (algebra, mut grammar, cases) = integers::read(&pairs);
-        estimate(&algebra, &mut grammar, &cases, &budget);
+        estimate(&algebra, &mut grammar, &cases, &plan);
         Learned::Integers(Kit::new(algebra, grammar))
     } else if looks_like_predications(&pairs) {
-        let (algebra, script, mut material) = meaning::read(&pairs);
+        let (algebra, script, mut material) = meaning::read(&pairs, &plan);
         erased = std::mem::take(&mut material.erased);
-        let grammar = induce(&algebra, &mut material, &budget);
+        let grammar = induce(&algebra, &mut material, &plan);
         Learned::Predications(Kit::new(algebra, grammar), script)
     } else {
-        let (algebra, mut material) = Strings::read(&pairs);
+        let (algebra, mut material) = Strings::read(&pairs, &plan);
         erased = std::mem::take(&mut material.erased);
-        let grammar = induce(&algebra, &mut material, &budget);
+        let grammar = induce(&algebra, &mut material, &plan);
         Learned::Strings(Kit::new(algebra, grammar))
     };
     Model { words: pairs.source, erased, backwards, learned }

@@ -18,7 +18,7 @@ const MAX_SOURCE: usize = 200;
 const MAX_TARGET: usize = 4000;
 
 impl Pairs {
-    pub fn new<S: AsRef<str>, T: AsRef<str>>(pairs: impl IntoIterator<Item = (S, T)>) -> Self {
+    pub(crate) fn new<S: AsRef<str>, T: AsRef<str>>(pairs: impl IntoIterator<Item = (S, T)>) -> Self {
         let mut all = Self::default();
         let mut index: BTreeMap<(Vec<u32>, Vec<u32>), usize> = BTreeMap::new();
         for (source, target) in pairs {
@@ -43,14 +43,14 @@ impl Pairs {
     }
 
     /// The rows, those with the shortest sources first.
-    pub fn shortest_first(&self) -> impl Iterator<Item = &(Vec<u32>, Vec<u32>, f64)> {
+    pub(crate) fn shortest_first(&self) -> impl Iterator<Item = &(Vec<u32>, Vec<u32>, f64)> {
         let mut order: Vec<usize> = (0..self.rows.len()).collect();
         order.sort_by_key(|&i| (self.rows[i].0.len(), i));
         order.into_iter().map(|i| &self.rows[i])
     }
 
     /// The share of sources with several targets, and of targets with several sources.
-    pub fn ambiguity(&self) -> (f64, f64) {
+    pub(crate) fn ambiguity(&self) -> (f64, f64) {
         let share = |side: fn(&(Vec<u32>, Vec<u32>, f64)) -> &Vec<u32>| {
             let mut counts: BTreeMap<&Vec<u32>, usize> = BTreeMap::new();
             self.rows.iter().for_each(|row| *counts.entry(side(row)).or_default() += 1);
@@ -60,7 +60,7 @@ impl Pairs {
     }
 
     /// The same pairs the other way round.
-    pub fn reversed(self) -> Self {
+    pub(crate) fn reversed(self) -> Self {
         let rows = self.rows.into_iter().map(|(source, target, n)| (target, source, n));
         let mut rows: Vec<_> = rows.collect();
         rows.retain(|row| row.0.len() <= MAX_SOURCE);

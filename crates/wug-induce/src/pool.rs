@@ -19,7 +19,7 @@ pub(crate) const MAX_SPAN: usize = 7;
 
 /// A source pattern with its target term, and what was seen in its slots.
 #[derive(Debug, Clone)]
-pub struct Template<T> {
+pub(crate) struct Template<T> {
     /// Function words and slots.
     pub source: Vec<Sym>,
     /// The target, over the slots.
@@ -56,7 +56,11 @@ impl<T: Clone + Ord + std::hash::Hash> Entry<T> {
     }
 
     /// Stretches of the source with the parts of the target that belong to them.
-    pub fn candidates<A: Algebra<Term = T>>(&self, algebra: &A, root: bool) -> &[(u64, f64, Candidate<T>)] {
+    pub(crate) fn candidates<A: Algebra<Term = T>>(
+        &self,
+        algebra: &A,
+        root: bool,
+    ) -> &[(u64, f64, Candidate<T>)] {
         self.candidates.get_or_init(|| {
             let mut found = Vec::new();
             let Template { source, term, .. } = &self.template;
@@ -72,7 +76,7 @@ impl<T: Clone + Ord + std::hash::Hash> Entry<T> {
         })
     }
 
-    pub fn stretches(&self, root: bool) -> &[u64] {
+    pub(crate) fn stretches(&self, root: bool) -> &[u64] {
         self.stretches.get_or_init(|| {
             let mut found = Vec::new();
             let source = &self.template.source;
@@ -118,21 +122,21 @@ impl<T> Clone for Pool<T> {
 }
 
 impl<T: Clone + Ord + std::hash::Hash + Send + Sync> Pool<T> {
-    pub fn new<A: Algebra<Term = T>>(algebra: &A, templates: &[Template<T>]) -> Self {
+    pub(crate) fn new<A: Algebra<Term = T>>(algebra: &A, templates: &[Template<T>]) -> Self {
         let roots =
             templates.iter().map(|template| Arc::new(Entry::new(algebra, template.clone()))).collect();
         Self { roots, rules: Vec::new() }
     }
 
     /// All entries, with whether each is a root.
-    pub fn entries(&self) -> impl Iterator<Item = (bool, &Arc<Entry<T>>)> {
+    pub(crate) fn entries(&self) -> impl Iterator<Item = (bool, &Arc<Entry<T>>)> {
         let roots = self.roots.iter().map(|entry| (true, entry));
         roots.chain(self.rules.iter().flatten().map(|entry| (false, entry)))
     }
 
     /// Description length: every entry written down, and the choices between entries of equal source that the
     /// children in their slots do not decide.
-    pub fn bits(&self) -> f64 {
+    pub(crate) fn bits(&self) -> f64 {
         let written: f64 = self.entries().map(|(_, entry)| entry.bits).sum();
         let mut by_source: HashMap<(bool, &[Sym]), Vec<&Template<T>>> = HashMap::new();
         for (root, entry) in self.entries() {
@@ -145,7 +149,11 @@ impl<T: Clone + Ord + std::hash::Hash + Send + Sync> Pool<T> {
 
     /// The pool after a candidate became a rule (everywhere it fits), and the bits to say where its source stands but
     /// the rule does not hold; `None` if it fits nowhere.
-    pub fn apply<A: Algebra<Term = T>>(&self, algebra: &A, candidate: &Candidate<T>) -> Option<(Self, f64)> {
+    pub(crate) fn apply<A: Algebra<Term = T>>(
+        &self,
+        algebra: &A,
+        candidate: &Candidate<T>,
+    ) -> Option<(Self, f64)> {
         let existing = self.rules.iter().position(|rule| {
             rule.as_ref().is_some_and(|rule| {
                 rule.template.source == candidate.source && rule.template.term == candidate.term
@@ -199,7 +207,7 @@ impl<T: Clone + Ord + std::hash::Hash + Send + Sync> Pool<T> {
     }
 
     /// Adds roots; those equal to one that is there are added to it.
-    pub fn add_roots<A: Algebra<Term = T>>(&mut self, algebra: &A, templates: Vec<Template<T>>) {
+    pub(crate) fn add_roots<A: Algebra<Term = T>>(&mut self, algebra: &A, templates: Vec<Template<T>>) {
         let mut index: HashMap<u64, usize> = HashMap::with_capacity(self.roots.len());
         index.extend(self.roots.iter().enumerate().map(|(i, entry)| (entry.hash, i)));
         let mut changed: BTreeMap<usize, Template<T>> = BTreeMap::new();

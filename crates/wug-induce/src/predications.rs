@@ -11,7 +11,7 @@ use crate::symbols::Sym;
 
 /// A piece of a predication. In terms the numbers are slots, in values they are positions of the source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum Part {
+pub(crate) enum Part {
     /// A target token.
     Token(u32),
     /// The symbol of a word.
@@ -27,14 +27,14 @@ pub enum Part {
 }
 
 /// A predication: label, then arguments.
-pub type Atom = Vec<Part>;
+pub(crate) type Atom = Vec<Part>;
 
 /// The label of the atom that says of a word that its own atom is missing.
 pub(crate) const BARE: u32 = u32::MAX;
 
 /// A set of predications with its head; roots have none.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Predication {
+pub(crate) struct Predication {
     /// In order, without repetition.
     pub atoms: Vec<Atom>,
     /// The word through which the set is seen from outside.
@@ -43,7 +43,7 @@ pub struct Predication {
 
 /// Sets of predications.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub struct Predications {
+pub(crate) struct Predications {
     /// Spellings of the target tokens.
     pub symbols: Vec<String>,
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// An expression over the arguments of a function.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum Expr {
+pub(crate) enum Expr {
     /// An argument, or what fills a slot.
     Argument(u8),
     /// The number 0.
@@ -22,7 +22,7 @@ pub enum Expr {
 
 /// What a function does with the result of its recursive call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum After {
+pub(crate) enum After {
     /// Nothing.
     Keep,
     /// One more.
@@ -37,7 +37,7 @@ pub enum After {
 
 /// A function of one or two numbers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Function {
+pub(crate) enum Function {
     /// An expression.
     Direct(Expr),
     /// `if ARGUMENT = 0 then base else after(f(next...))`.
@@ -60,7 +60,7 @@ const FUEL: u32 = 400;
 
 /// Functions found, and for speed the operation of the machine that each equals, if any.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub struct Library {
+pub(crate) struct Library {
     /// The functions, with the number of their arguments.
     pub functions: Vec<(Function, u8)>,
     native: Vec<Option<Native>>,
@@ -103,7 +103,7 @@ impl Native {
 
 impl Library {
     /// Adds a function.
-    pub fn add(&mut self, function: Function, arguments: u8) {
+    pub(crate) fn add(&mut self, function: Function, arguments: u8) {
         self.functions.push((function, arguments));
         self.native.push(None);
         let id = self.functions.len() - 1;
@@ -170,7 +170,7 @@ impl Library {
     }
 
     /// The value of a function; `None` if it has none within bounds.
-    pub fn call(&self, id: u8, arguments: &[u64], fuel: &mut u32) -> Option<u64> {
+    pub(crate) fn call(&self, id: u8, arguments: &[u64], fuel: &mut u32) -> Option<u64> {
         match self.native[id as usize] {
             Some(native) => native.apply(arguments[0], arguments[1]).filter(|value| *value <= MAX_VALUE),
             None => self.run(&self.functions[id as usize].0, arguments, fuel),
@@ -178,7 +178,7 @@ impl Library {
     }
 
     /// The value of an expression.
-    pub fn eval(&self, expr: &Expr, arguments: &[u64], fuel: &mut u32) -> Option<u64> {
+    pub(crate) fn eval(&self, expr: &Expr, arguments: &[u64], fuel: &mut u32) -> Option<u64> {
         match expr {
             Expr::Argument(i) => Some(arguments[*i as usize]),
             Expr::Zero => Some(0),
@@ -443,7 +443,7 @@ fn splits(exprs: &[Vec<Expr>], total: usize, arguments: u8) -> Vec<Vec<Expr>> {
 
 impl Expr {
     /// As a person reads it.
-    pub fn show(&self, argument: &dyn Fn(u8) -> String) -> String {
+    pub(crate) fn show(&self, argument: &dyn Fn(u8) -> String) -> String {
         match self {
             Self::Argument(i) => argument(*i),
             Self::Zero => "0".to_owned(),
@@ -459,7 +459,7 @@ impl Expr {
 
 impl Function {
     /// As a person reads it; `own` is its number in the library.
-    pub fn show(&self, own: usize) -> String {
+    pub(crate) fn show(&self, own: usize) -> String {
         let name = |i: u8| ["x", "y"][i as usize].to_owned();
         match self {
             Self::Direct(expr) => expr.show(&name),

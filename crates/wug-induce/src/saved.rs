@@ -47,7 +47,11 @@ impl<T: Clone> From<&Grammar<T>> for SavedGrammar<T> {
 impl<T> SavedGrammar<T> {
     /// The grammar, if its links name rules, slots and words that there are. `slots_used` says how many slots a term
     /// needs.
-    pub fn open(self, words: usize, slots_used: impl Fn(&T) -> usize) -> Result<Grammar<T>, LoadError> {
+    pub(crate) fn open(
+        self,
+        words: usize,
+        slots_used: impl Fn(&T) -> usize,
+    ) -> Result<Grammar<T>, LoadError> {
         if self.classes.len() != words {
             return Err(LoadError::Broken("a class is missing for some word"));
         }

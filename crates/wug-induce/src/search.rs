@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use rayon::prelude::*;
 
-use crate::Algebra;
-use crate::budget::Budget;
+use crate::plan::Plan;
 use crate::pool::{Candidate, Pool, RULE_BITS, Template};
 use crate::symbols::{Sym, binary_entropy_bits};
+use crate::{Algebra, Without};
 
 /// How one greedy run chooses.
 #[derive(Debug, Clone, Copy)]
@@ -48,12 +48,13 @@ pub(crate) struct Found<T> {
 pub(crate) fn search<A: Algebra>(
     algebra: &A,
     templates: &[Template<A::Term>],
-    budget: &Budget,
+    plan: &Plan,
 ) -> Vec<Found<A::Term>> {
-    let mut found: Vec<Found<A::Term>> = POLICIES
+    let starts = if plan.has(Without::Starts) { POLICIES.len() } else { 1 };
+    let mut found: Vec<Found<A::Term>> = POLICIES[..starts]
         .par_iter()
         .map(|policy| {
-            let mut steps = Search { algebra, policy, budget }.run(templates);
+            let mut steps = Search { algebra, policy, plan }.run(templates);
             let bits = replay(algebra, templates, &mut steps).bits();
             Found { steps, bits }
         })
@@ -84,7 +85,7 @@ pub(crate) fn replay<A: Algebra>(
 struct Search<'a, A: Algebra> {
     algebra: &'a A,
     policy: &'a Policy,
-    budget: &'a Budget,
+    plan: &'a Plan,
 }
 
 impl<A: Algebra> Search<'_, A> {
@@ -93,7 +94,7 @@ impl<A: Algebra> Search<'_, A> {
         let mut searched = 0;
         for &stage in self.policy.stages {
             let size = stage.min(templates.len());
-            if size == searched || self.budget.is_spent() {
+            if size == searched || self.plan.is_spent() {
                 break;
             }
             searched = size;
@@ -101,7 +102,7 @@ impl<A: Algebra> Search<'_, A> {
             let before = steps.clone();
             let pool = replay(self.algebra, part, &mut steps);
             let pool = self.grow(pool, &mut steps);
-            if steps != before {
+            if steps != before && self.plan.has(Without::Prune) {
                 self.prune(part, pool.bits(), &mut steps);
             }
         }
@@ -111,12 +112,13 @@ impl<A: Algebra> Search<'_, A> {
     /// Adds rules as long as the description gets shorter.
     fn grow(&self, mut pool: Pool<A::Term>, steps: &mut Steps<A::Term>) -> Pool<A::Term> {
         let mut bits = pool.bits();
-        while !self.budget.is_spent() {
+        while !self.plan.is_spent() {
             let mut best: Option<(f64, f64, &Candidate<A::Term>, Pool<A::Term>)> = None;
             let ranked = self.rank(&pool);
             for candidate in &ranked {
                 let Some((next, penalty)) = pool.apply(self.algebra, candidate) else { continue };
                 let next_bits = next.bits();
+                let penalty = if self.plan.has(Without::Penalty) { penalty } else { 0.0 };
                 let mut score = next_bits + self.policy.penalty * penalty;
                 if score >= bits {
                     continue;
@@ -139,7 +141,7 @@ impl<A: Algebra> Search<'_, A> {
     /// Drops a rule, lets the search go on from there, and keeps what is shorter.
     fn prune(&self, templates: &[Template<A::Term>], mut bits: f64, steps: &mut Steps<A::Term>) {
         let mut i = 0;
-        while i < steps.len() && !self.budget.is_spent() {
+        while i < steps.len() && !self.plan.is_spent() {
             let mut fewer = steps.clone();
             fewer.remove(i);
             let pool = replay(self.algebra, templates, &mut fewer);
@@ -166,8 +168,7 @@ impl<A: Algebra> Search<'_, A> {
                 *stands.entry(stretch).or_default() += entry.template.n;
             }
             for (hash, saved, candidate) in entry.candidates(self.algebra, *root) {
-                let sum =
-                    sums.entry(*hash).or_insert((-RULE_BITS - 2.0 * saved.max(0.0) / 2.0, 0.0, candidate));
+                let sum = sums.entry(*hash).or_insert((-RULE_BITS - saved.max(0.0), 0.0, candidate));
                 sum.0 += saved;
                 sum.1 += entry.template.n;
             }

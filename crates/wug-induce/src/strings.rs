@@ -9,12 +9,13 @@ use crate::induce::Material;
 use crate::lexicon::{Bag, align, spelling_closeness};
 use crate::links::Row;
 use crate::pairs::Pairs;
+use crate::plan::Plan;
 use crate::pool::{SLOT_BITS, WORD_BITS};
 use crate::symbols::Sym;
 
 /// A piece of a string term.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum Piece {
+pub(crate) enum Piece {
     /// A target symbol.
     Symbol(u32),
     /// What fills a slot.
@@ -23,7 +24,7 @@ pub enum Piece {
 
 /// Strings of target symbols.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub struct Strings {
+pub(crate) struct Strings {
     /// The symbol that each source word owns.
     pub owns: Vec<Option<u32>>,
     /// Spellings of the target symbols.
@@ -227,7 +228,7 @@ enum Misfit {
 
 impl Strings {
     /// Reads training pairs: lexicon, templates, rows.
-    pub(crate) fn read(pairs: &Pairs) -> (Self, Material<Self>) {
+    pub(crate) fn read(pairs: &Pairs, plan: &Plan) -> (Self, Material<Self>) {
         let bags: Vec<Bag> = pairs
             .rows
             .iter()
@@ -251,7 +252,7 @@ impl Strings {
         }
         let classes = owns.iter().map(|owned| owned.map(|_| 0)).collect();
         let symbols = pairs.target.words().to_vec();
-        let material = Material::new(classes, rows);
+        let material = Material::new(classes, rows, plan);
         (Self { owns, symbols }, material)
     }
 }

@@ -15,15 +15,15 @@ pub enum Sym {
 }
 
 /// The class of a word that was never seen: it fits every slot.
-pub const ANY_CLASS: u16 = u16::MAX;
+pub(crate) const ANY_CLASS: u16 = u16::MAX;
 
 /// How many slots a pattern has.
-pub fn slot_count(source: &[Sym]) -> usize {
+pub(crate) fn slot_count(source: &[Sym]) -> usize {
     source.iter().filter(|sym| matches!(sym, Sym::Slot(_))).count()
 }
 
 /// Where a pattern stands in a longer one.
-pub fn matches<'a>(source: &'a [Sym], pattern: &'a [Sym]) -> impl Iterator<Item = usize> + 'a {
+pub(crate) fn matches<'a>(source: &'a [Sym], pattern: &'a [Sym]) -> impl Iterator<Item = usize> + 'a {
     let last = (source.len() + 1).saturating_sub(pattern.len());
     (0..last).filter(move |&i| source[i..i + pattern.len()] == *pattern)
 }
@@ -39,26 +39,26 @@ pub enum Child {
 
 /// Children with how often each was seen, in order.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Counts(Vec<(Child, f64)>);
+pub(crate) struct Counts(Vec<(Child, f64)>);
 
 impl Counts {
     /// One child.
-    pub fn one(child: Child, n: f64) -> Self {
+    pub(crate) fn one(child: Child, n: f64) -> Self {
         Self(vec![(child, n)])
     }
 
     /// The pairs in order of the children.
-    pub fn iter(&self) -> impl Iterator<Item = (Child, f64)> + '_ {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (Child, f64)> + '_ {
         self.0.iter().copied()
     }
 
     /// How often a child was seen.
-    pub fn get(&self, child: Child) -> f64 {
+    pub(crate) fn get(&self, child: Child) -> f64 {
         self.0.binary_search_by_key(&child, |&(c, _)| c).map_or(0.0, |i| self.0[i].1)
     }
 
     /// Adds all of another.
-    pub fn add(&mut self, other: &Self) {
+    pub(crate) fn add(&mut self, other: &Self) {
         if other.0.len() == 1 {
             let (child, n) = other.0[0];
             match self.0.binary_search_by_key(&child, |&(c, _)| c) {
@@ -95,7 +95,7 @@ impl Counts {
     }
 
     /// Renames children; those that become equal are added up.
-    pub fn rename(&self, name: impl Fn(Child) -> Child) -> Self {
+    pub(crate) fn rename(&self, name: impl Fn(Child) -> Child) -> Self {
         let mut renamed = Self::default();
         for (child, n) in self.iter() {
             renamed.add(&Self::one(name(child), n));
@@ -106,7 +106,7 @@ impl Counts {
 
 /// Adds up many counts: one place for each word and each rule.
 #[derive(Debug, Clone, Default)]
-pub struct Sum {
+pub(crate) struct Sum {
     words: Vec<f64>,
     rules: Vec<f64>,
     any: bool,
@@ -114,7 +114,7 @@ pub struct Sum {
 
 impl Sum {
     /// Adds all of a count.
-    pub fn add(&mut self, counts: &Counts) {
+    pub(crate) fn add(&mut self, counts: &Counts) {
         self.any |= !counts.0.is_empty();
         for (child, n) in counts.iter() {
             let (places, i) = match child {
@@ -129,7 +129,7 @@ impl Sum {
     }
 
     /// How often a child was seen.
-    pub fn get(&self, child: Child) -> f64 {
+    pub(crate) fn get(&self, child: Child) -> f64 {
         let n = match child {
             Child::Word(word) => self.words.get(word as usize),
             Child::Rule(rule) => self.rules.get(rule as usize),
@@ -138,12 +138,12 @@ impl Sum {
     }
 
     /// Whether nothing was added.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         !self.any
     }
 
     /// The sum in order.
-    pub fn counts(&self) -> Counts {
+    pub(crate) fn counts(&self) -> Counts {
         let seen = |(i, n): (usize, &f64)| (*n > 0.0).then_some((i as u32, *n));
         let words = self.words.iter().enumerate().filter_map(seen).map(|(i, n)| (Child::Word(i), n));
         let rules = self.rules.iter().enumerate().filter_map(seen).map(|(i, n)| (Child::Rule(i), n));
@@ -152,14 +152,14 @@ impl Sum {
 }
 
 /// A hash that is only used to find equal things.
-pub fn hash_of(value: &impl Hash) -> u64 {
+pub(crate) fn hash_of(value: &impl Hash) -> u64 {
     let mut hasher = std::collections::hash_map::DefaultHasher::new();
     value.hash(&mut hasher);
     hasher.finish()
 }
 
 /// Base-2 logarithm from additions and multiplications alone, so that every machine rounds it alike.
-pub fn log2(x: f64) -> f64 {
+pub(crate) fn log2(x: f64) -> f64 {
     if x <= 0.0 {
         return f64::NEG_INFINITY;
     }
@@ -184,12 +184,12 @@ pub fn log2(x: f64) -> f64 {
 }
 
 /// Bits to say, `a + b` times, which of two outcomes came, when one came `a` and the other `b` times.
-pub fn binary_entropy_bits(a: f64, b: f64) -> f64 {
+pub(crate) fn binary_entropy_bits(a: f64, b: f64) -> f64 {
     entropy_bits(&[a, b])
 }
 
 /// Bits to say which outcome came, for outcomes that came this often.
-pub fn entropy_bits(counts: &[f64]) -> f64 {
+pub(crate) fn entropy_bits(counts: &[f64]) -> f64 {
     let total: f64 = counts.iter().sum();
     let bits: f64 = counts.iter().filter(|&&n| n > 0.0).map(|&n| n * (log2(total) - log2(n))).sum();
     bits.max(0.0)

@@ -26,7 +26,10 @@ impl Learner for Induced {
     }
 
     fn learn(&self, task: &Task<'_>) -> Result<Box<dyn Model>> {
-        let settings = wug_induce::Settings { budget: Duration::from_secs(task.settings.whole("budget")) };
+        let settings = wug_induce::Settings {
+            budget: Duration::from_secs(task.settings.whole("budget")),
+            without: None,
+        };
         let lessons = task.train()?;
         let spaced = |words: Vec<&str>| words.join(" ");
         // Targets that are written without spaces (numbers) are one token.

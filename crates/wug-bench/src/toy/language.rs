@@ -1,5 +1,7 @@
 //! A random small language: a tree grammar read as words and as symbols.
 
+use std::fmt::Write as _;
+
 use wug_data::{Stream, Streams};
 use wug_grammar::{Grammar, Strings};
 
@@ -47,8 +49,8 @@ struct Draft {
 impl Draft {
     /// A rule with its source and its target.
     fn rule(&mut self, name: &str, sort: &str, source: &str, target: &str, weight: f64) {
-        self.rules += &format!("{name}: {sort} -> {source} [{weight}]\n");
-        self.symbols += &format!("{name}: {target}\n");
+        let _ = writeln!(self.rules, "{name}: {sort} -> {source} [{weight}]");
+        let _ = writeln!(self.symbols, "{name}: {target}");
     }
 
     /// Content words of a sort; each has a symbol that is spelled unlike it.
@@ -76,9 +78,11 @@ pub(crate) fn draw(seed: u64) -> wug_grammar::Result<Language> {
     let genders = phrases(&mut draft, &mut stream, &mut rich);
 
     let mut shy = Vec::new();
+    // With agreement a plain sentence does not tell the gender of a noun, so none of them is shy.
+    let no_agreement = genders.len() == 1;
     for sort in genders {
         let nouns = draft.content(sort, 4 + stream.below(3));
-        shy.extend(nouns.into_iter().take(1));
+        shy.extend(nouns.into_iter().take(usize::from(no_agreement)));
     }
     let verbs = draft.content("Vi", 3 + stream.below(3));
     shy.extend(verbs.into_iter().take(1));
