@@ -30,7 +30,7 @@ static ABOUT: About = About {
     summary: "Sentences of a random language are translated to symbols. Training shows short sentences, and some words \
               only in the plainest; the test has longer sentences and new combinations.",
     licence: "none: the data is made here",
-    homepage: "https://github.com/wug-bench/wug",
+    homepage: "docs/results/induced.md",
     citation: "",
 };
 
