@@ -205,4 +205,9 @@ pub trait Model: Sync {
     fn answers(&self, questions: &[Question<'_>]) -> Vec<Answer> {
         questions.par_iter().map(|question| self.answer(question)).collect()
     }
+
+    /// What was learned, as files that a run leaves behind: names and texts.
+    fn files(&self) -> Vec<(&'static str, String)> {
+        Vec::new()
+    }
 }

@@ -24,6 +24,7 @@
 
 mod always_one;
 mod chance;
+mod induced;
 mod learner;
 pub mod mns;
 pub mod recurrent;
@@ -31,6 +32,7 @@ mod settings;
 
 pub use always_one::AlwaysOne;
 pub use chance::Chance;
+pub use induced::Induced;
 pub use learner::{About, Answer, Learner, Lessons, Model, Progress, Question, Task, learner, questions};
 pub use settings::{Default, Setting, Settings};
 
@@ -38,9 +40,11 @@ pub use settings::{Default, Setting, Settings};
 pub static LEARNERS: &[&dyn Learner] = &[
     &AlwaysOne,
     &Chance,
+    &Induced,
     &mns::SearchPure,
     &mns::SearchContext,
     &mns::Bayes,
+    &mns::BayesImage,
     &recurrent::RNN,
     &recurrent::RNN_ATTN,
     &recurrent::RNN_ATTN_NODEP,
