@@ -27,7 +27,7 @@ mod chance;
 mod induced;
 mod learner;
 pub mod mns;
-pub mod recurrent;
+pub mod neural;
 mod settings;
 
 pub use always_one::AlwaysOne;
@@ -45,13 +45,13 @@ pub static LEARNERS: &[&dyn Learner] = &[
     &mns::SearchContext,
     &mns::Bayes,
     &mns::BayesImage,
-    &recurrent::RNN,
-    &recurrent::RNN_ATTN,
-    &recurrent::RNN_ATTN_NODEP,
-    &recurrent::GRU,
-    &recurrent::GRU_ATTN,
-    &recurrent::GRU_ATTN_NODEP,
-    &recurrent::LSTM,
-    &recurrent::LSTM_ATTN,
-    &recurrent::LSTM_ATTN_NODEP,
+    &neural::RNN,
+    &neural::RNN_ATTN,
+    &neural::RNN_ATTN_NODEP,
+    &neural::GRU,
+    &neural::GRU_ATTN,
+    &neural::GRU_ATTN_NODEP,
+    &neural::LSTM,
+    &neural::LSTM_ATTN,
+    &neural::LSTM_ATTN_NODEP,
 ];

@@ -3,8 +3,8 @@
 
 use std::cell::RefCell;
 
-use crate::config::{Begin, Bridge, Model, Output};
-use crate::{Cell, Lesson};
+use super::{Begin, Bridge, Cell, Model, Output};
+use crate::network::Lesson;
 
 /// A number's worth of a computation: a vector and how its gradient goes on to what it was made from.
 type Back = Box<dyn Fn(&[f64], &mut [Vec<f64>])>;
@@ -321,7 +321,8 @@ mod tests {
     use super::*;
     use crate::kernels::Isa;
     use crate::kernels::testing::{ISAS, numbers, same};
-    use crate::{Config, Engine, Real};
+    use crate::recurrent::Config;
+    use crate::{Engine, Query, Real, Step};
 
     fn any_config() -> impl Strategy<Value = Config> {
         let cell = prop_oneof![Just(Cell::Rnn), Just(Cell::Gru), Just(Cell::Lstm)];
@@ -378,7 +379,7 @@ mod tests {
             let (loss, gradients) = learn(&model, &values, &lessons);
             for isa in ISAS {
                 let mut engine = Engine::new(model.clone(), isa);
-                let (outcome, ours) = engine.learn(&values, &lessons, 1.0, None);
+                let (outcome, ours) = engine.learn(&values, &lessons, Step::PLAIN);
                 prop_assert!((outcome.loss / loss - 1.0).abs() < 1e-9, "{} not {loss}", outcome.loss);
                 for tensor in model.layout().tensors() {
                     same(&ours[tensor.range()], &gradients[tensor.range()], 1e-8)
@@ -388,7 +389,7 @@ mod tests {
                 if lessons.iter().all(|lesson| lesson.forced) {
                     let mut engine = Engine::new(model.clone(), isa);
                     let values: Vec<f32> = values.iter().map(|&x| x as f32).collect();
-                    let (_, ours) = engine.learn(&values, &lessons, 1.0, None);
+                    let (_, ours) = engine.learn(&values, &lessons, Step::PLAIN);
                     for tensor in model.layout().tensors() {
                         let theirs: Vec<f32> = gradients[tensor.range()].iter().map(|&x| x as f32).collect();
                         same(&ours[tensor.range()], &theirs, 1e-4)?;
@@ -398,7 +399,7 @@ mod tests {
         }
 
         #[test]
-        fn the_gradient_is_the_slope_of_the_loss_under_dropout(
+        fn the_gradient_is_the_slope_of_the_loss_under_dropout_and_smoothing(
             mut config in any_config(), drawn in any_lessons(), seed in any::<u64>(),
         ) {
             config.dropout = 0.3;
@@ -409,13 +410,13 @@ mod tests {
             let model = Model::new(config).unwrap();
             let mut values: Vec<f64> = numbers(seed, model.layout().len());
             let mut engine = Engine::new(model.clone(), Isa::best());
-            let gradients = engine.learn(&values, &lessons, 1.0, Some(seed)).1.to_vec();
+            let gradients = engine.learn(&values, &lessons, Step { key: Some(seed), smoothing: 0.1, ..Step::PLAIN }).1.to_vec();
             for tensor in model.layout().tensors() {
                 let i = tensor.range().start + seed as usize % tensor.range().len();
                 let (old, step) = (values[i], 1e-6);
                 let mut loss = |x: f64| {
                     values[i] = x;
-                    engine.learn(&values, &lessons, 1.0, Some(seed)).0.loss
+                    engine.learn(&values, &lessons, Step { key: Some(seed), smoothing: 0.1, ..Step::PLAIN }).0.loss
                 };
                 let slope = (loss(old + step) - loss(old - step)) / (2.0 * step);
                 values[i] = old;
@@ -431,16 +432,17 @@ mod tests {
         let model = Model::new(config).unwrap();
         let values: Vec<f64> = numbers(11, model.layout().len());
         let sources: Vec<Vec<u32>> = (0..50).map(|i| vec![1 + i % 4; 1 + i as usize % 7]).collect();
-        let asked: Vec<&[u32]> = sources.iter().map(Vec::as_slice).collect();
+        let query = |source| Query { source, length: None };
+        let asked: Vec<Query<'_>> = sources.iter().map(|source| query(source)).collect();
         let answers = Engine::new(model.clone(), Isa::Portable).answer(&values, &asked, 12);
         for (source, answer) in sources.iter().zip(answers) {
-            let alone = Engine::new(model.clone(), Isa::best()).answer(&values, &[source], 12);
+            let alone = Engine::new(model.clone(), Isa::best()).answer(&values, &[query(source)], 12);
             assert_eq!(alone[0], answer, "alone and among others");
             if let Some(mut target) = answer {
                 target.push(0);
                 let lesson = Lesson { source, target: &target, forced: false };
                 assert_eq!(
-                    Engine::new(model.clone(), Isa::best()).learn(&values, &[lesson], 1.0, None).0.right,
+                    Engine::new(model.clone(), Isa::best()).learn(&values, &[lesson], Step::PLAIN).0.right,
                     1
                 );
             }
@@ -478,7 +480,10 @@ mod tests {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             pool.install(|| {
                 let mut engine = Engine::new(model.clone(), Isa::best());
-                engine.learn(&values, &lessons(&drawn), 0.01, Some(3)).1.to_vec()
+                engine
+                    .learn(&values, &lessons(&drawn), Step { factor: 0.01, key: Some(3), smoothing: 0.0 })
+                    .1
+                    .to_vec()
             })
         };
         let one: Vec<u32> = run(1).into_iter().map(f32::to_bits).collect();

@@ -5,10 +5,11 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use crate::kernels::{
-    Into, Isa, Packed, View, add, add_columns, add_row, gru_backward, gru_forward, lstm_backward,
-    lstm_forward, product, rnn_backward, rnn_forward,
+    Into, View, add, add_columns, add_row, gru_backward, gru_forward, lstm_backward, lstm_forward,
+    rnn_backward, rnn_forward,
 };
-use crate::parameters::{Id, Layout, Start, Weights};
+use crate::network::Pass;
+use crate::parameters::{Id, Layout, Start};
 use crate::{Real, Steps};
 
 /// The kind of recurrent cell.
@@ -40,43 +41,6 @@ impl Cell {
 
     pub(crate) fn has_memory(self) -> bool {
         self == Self::Lstm
-    }
-}
-
-/// What all functions of a pass need: the instructions, the parameters, room for the products.
-pub(crate) struct Pass<'a, T> {
-    pub(crate) isa: Isa,
-    pub(crate) weights: &'a Weights<T>,
-    pub(crate) scratch: Vec<T>,
-    pub(crate) packed: Packed<T>,
-}
-
-impl<'a, T: Real> Pass<'a, T> {
-    pub(crate) fn new(isa: Isa, weights: &'a Weights<T>) -> Self {
-        Self { isa, weights, scratch: Vec::new(), packed: Packed::default() }
-    }
-
-    /// `out (+)= x * W^T` for rows of `x`.
-    pub(crate) fn apply(&mut self, weight: Id, x: View<'_, T>, out: &mut [T], stride: usize, into: Into) {
-        product(self.isa, x, self.weights.forward(weight), out, stride, into, &mut self.scratch);
-    }
-
-    /// `d_x (+)= d * W`.
-    pub(crate) fn apply_backward(
-        &mut self,
-        weight: Id,
-        d: View<'_, T>,
-        d_x: &mut [T],
-        stride: usize,
-        into: Into,
-    ) {
-        product(self.isa, d, self.weights.backward(weight), d_x, stride, into, &mut self.scratch);
-    }
-
-    /// `d_W += d^T * x`.
-    pub(crate) fn learn(&mut self, d: View<'_, T>, x: View<'_, T>, columns: usize, d_weight: &mut [T]) {
-        self.packed.pack(x);
-        product(self.isa, d.transposed(), &self.packed, d_weight, columns, Into::Add, &mut self.scratch);
     }
 }
 

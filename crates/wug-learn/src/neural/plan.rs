@@ -1,46 +1,68 @@
 use wug_data::{Error, Result};
 use wug_nn::kernels::Isa;
-use wug_nn::{Begin, Bridge, Config, Output, Rule};
+use wug_nn::{Rule, Schedule, Shape};
 
-use super::Recurrent;
 use super::words::Words;
 use crate::settings::Default;
 use crate::{Setting, Task};
 
-const fn whole(name: &'static str, about: &'static str, default: u64, least: u64, most: u64) -> Setting {
+pub(super) const fn whole(
+    name: &'static str,
+    about: &'static str,
+    default: u64,
+    least: u64,
+    most: u64,
+) -> Setting {
     Setting { name, about, default: Default::Whole { default, least, most } }
 }
 
-const fn number(name: &'static str, about: &'static str, default: f64, least: f64, most: f64) -> Setting {
+pub(super) const fn number(
+    name: &'static str,
+    about: &'static str,
+    default: f64,
+    least: f64,
+    most: f64,
+) -> Setting {
     Setting { name, about, default: Default::Number { default, least, most } }
 }
 
-const fn word(name: &'static str, about: &'static str, words: &'static [&'static str]) -> Setting {
+pub(super) const fn word(name: &'static str, about: &'static str, words: &'static [&'static str]) -> Setting {
     Setting { name, about, default: Default::Word(words) }
 }
 
-/// What may be set. The defaults are small; `docs/engine.md` has the settings of the papers.
-pub(super) const SETTINGS: &[Setting] = &[
-    word(
-        "style",
-        "the model of which paper: how states are passed on and words predicted",
-        &["scan", "nacs"],
-    ),
-    whole("layers", "layers of encoder and decoder", 1, 1, 8),
-    whole("hidden", "units of a layer and direction", 128, 1, 8192),
-    whole("embedding", "size of a word's vector; 0: as hidden", 0, 0, 8192),
-    number("dropout", "share of units dropped in training", 0.0, 0.0, 0.95),
+const fn flag(name: &'static str, about: &'static str) -> Setting {
+    Setting { name, about, default: Default::Flag }
+}
+
+/// Two lists of settings as one.
+pub(super) const fn joined<const N: usize>(first: &[Setting], second: &[Setting]) -> [Setting; N] {
+    let mut all = [first[0]; N];
+    let mut i = 0;
+    while i < N {
+        all[i] = if i < first.len() { first[i] } else { second[i - first.len()] };
+        i += 1;
+    }
+    all
+}
+
+/// What may be set of training. `docs/engine.md` has the settings of the papers.
+pub(super) const TRAINING: &[Setting] = &[
     whole("steps", "updates", 4000, 1, u64::MAX),
     whole("epochs", "rounds through the training examples, in the place of steps; 0: none", 0, 0, 1 << 32),
     whole("batch", "examples of an update", 64, 1, 1 << 16),
     word("order", "draw examples each time, shuffle them, or shuffle those of like length", ORDERS),
     number("teacher", "share of examples whose decoder is fed the target", 1.0, 0.0, 1.0),
     word("optimiser", "how parameters follow gradients", &["adam", "sgd"]),
-    number("rate", "learning rate", 0.002, 0.0, 1e3),
-    number("decay", "factor of the learning rate after each round through the examples", 0.9, 0.0, 1.0),
+    number("beta2", "share of the old squares of gradients that Adam keeps", 0.999, 0.0, 1.0),
+    number("rate", "learning rate, the highest; of schedule=noam its factor", 0.002, 0.0, 1e3),
+    word("schedule", "how the rate falls: by decay, not at all, to 0 in the end, or by the root", SCHEDULES),
+    number("decay", "factor of the rate after each round through the examples", 0.9, 0.0, 1.0),
+    whole("warmup", "updates in which the rate rises", 0, 0, u64::MAX),
     number("weight-decay", "share of a parameter added to its gradient", 0.0, 0.0, 1.0),
     number("clip", "longest gradient; 0: any", 5.0, 0.0, 1e9),
     word("loss", "a batch's sum over its examples or over its words", &["sequence", "token"]),
+    number("smoothing", "share of the probability that the loss wants spread over all words", 0.0, 0.0, 0.9),
+    flag("reverse", "write targets from their end, as HINT's papers do"),
     whole(
         "validate",
         "updates between validations, of which the best model is kept; 0: never",
@@ -56,10 +78,12 @@ pub(super) const SETTINGS: &[Setting] = &[
         0,
         1 << 16,
     ),
+    flag("oracle-length", "tell the decoder how long the right answer is (SCAN, experiment 2)"),
     whole("checkpoint", "updates between checkpoints", 1000, 1, u64::MAX),
     word("isa", "instructions to compute with", Isa::NAMES),
 ];
 
+const SCHEDULES: &[&str] = &["exponential", "constant", "linear", "noam"];
 const ORDERS: &[&str] = &["drawn", "shuffled", "bucketed"];
 
 /// In which order examples are presented.
@@ -75,7 +99,6 @@ pub(super) enum Order {
 
 /// What the settings mean for a task.
 pub(super) struct Plan {
-    pub(super) model: Config,
     pub(super) isa: Isa,
     pub(super) order: Order,
     pub(super) batch: usize,
@@ -83,39 +106,23 @@ pub(super) struct Plan {
     pub(super) steps_of_round: u64,
     pub(super) teacher: f64,
     pub(super) rule: Rule,
-    pub(super) rate: f64,
-    pub(super) decay: f64,
+    pub(super) schedule: Schedule,
     pub(super) weight_decay: f64,
     pub(super) clip: f64,
     pub(super) per_word: bool,
+    pub(super) smoothing: f64,
     pub(super) validate: u64,
     pub(super) patience: u64,
     pub(super) longest: usize,
+    pub(super) oracle_length: bool,
     pub(super) checkpoint: u64,
 }
 
 impl Plan {
-    pub(super) fn read(learner: &Recurrent, task: &Task<'_>, words: &Words) -> Result<Self> {
+    /// Reads the settings; `width` is that of the model.
+    pub(super) fn read(task: &Task<'_>, words: &Words, width: usize) -> Result<Self> {
         let settings = &task.settings;
-        let nacs = settings.word("style") == "nacs";
         let whole = |name: &str| settings.whole(name) as usize;
-        let hidden = whole("hidden");
-        let model = Config {
-            cell: learner.cell,
-            encoder_layers: whole("layers"),
-            decoder_layers: whole("layers"),
-            hidden,
-            embedding: if whole("embedding") == 0 { hidden } else { whole("embedding") },
-            bidirectional: nacs,
-            attention: learner.attention,
-            dependence: learner.dependence,
-            begin: if nacs { Begin::Zero } else { Begin::Learned },
-            bridge: if nacs { Bridge::Linear } else { Bridge::Copy },
-            output: if nacs && learner.attention { Output::PreOutput } else { Output::State },
-            dropout: settings.number("dropout"),
-            source_words: words.source_words(),
-            target_words: words.target_words(),
-        };
         if words.examples.is_empty() {
             return Err(Error::usage(format!("{} has no training examples", task.dataset())));
         }
@@ -144,23 +151,33 @@ impl Plan {
             0 => 2 * words.longest() + 8,
             longest => longest,
         };
+        let shape = match settings.word("schedule") {
+            "constant" => Shape::Constant,
+            "linear" => Shape::Linear { steps },
+            "noam" => Shape::Noam { width },
+            _ => Shape::Exponential { factor: settings.number("decay"), every: steps_of_round },
+        };
+        let rule = match settings.word("optimiser") {
+            "adam" => Rule::Adam { beta1: 0.9, beta2: settings.number("beta2"), epsilon: 1e-8 },
+            _ => Rule::Sgd,
+        };
         Ok(Self {
-            model,
             isa,
             order,
             batch,
             steps,
             steps_of_round,
             teacher: settings.number("teacher"),
-            rule: if settings.word("optimiser") == "adam" { Rule::Adam } else { Rule::Sgd },
-            rate: settings.number("rate"),
-            decay: settings.number("decay"),
+            rule,
+            schedule: Schedule { rate: settings.number("rate"), warmup: settings.whole("warmup"), shape },
             weight_decay: settings.number("weight-decay"),
             clip: settings.number("clip"),
             per_word: settings.word("loss") == "token",
+            smoothing: settings.number("smoothing"),
             validate: settings.whole("validate"),
             patience: settings.whole("patience"),
             longest,
+            oracle_length: settings.flag("oracle-length"),
             checkpoint: settings.whole("checkpoint"),
         })
     }

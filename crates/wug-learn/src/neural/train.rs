@@ -1,7 +1,8 @@
 use wug_data::{Error, Result, Streams};
-use wug_nn::{Engine, Lesson, Model, Optimiser};
+use wug_nn::{Engine, Lesson, Optimiser, Query, Step};
 
-use super::checkpoint::{Best, Checkpoint};
+use super::Built;
+use super::checkpoint::{Best, Checkpoint, Owner};
 use super::plan::{Order, Plan};
 use super::words::Words;
 use crate::{Progress, Task};
@@ -18,24 +19,25 @@ pub(super) fn train(
     task: &Task<'_>,
     plan: &Plan,
     words: &Words,
+    built: Built,
 ) -> Result<(Engine<f32>, Vec<f32>)> {
-    let model = Model::new(plan.model.clone()).map_err(Error::usage)?;
+    let layout = built.network.layout().clone();
     let streams = |what: &str| Streams::new(&format!("{learner}/{what}"), task.dataset(), task.seed);
     let (orders, updates) = (streams("order"), streams("update"));
     let mut first = streams("parameters").item(0);
     let mut now = Checkpoint {
         step: 0,
-        values: model.layout().draw(|| first.unit()),
-        optimiser: Optimiser::new(plan.rule, model.layout().len()),
+        values: layout.draw(|| first.unit()),
+        optimiser: Optimiser::new(plan.rule, layout.len()),
         best: None,
         metrics: Vec::new(),
     };
-    let identity = identity(learner, task, words);
+    let owner = Owner { identity: identity(learner, task, words), config: built.config };
     if let (Some(folder), true) = (&task.folder, task.resume) {
-        now = Checkpoint::read(folder, &identity, &model, plan.rule)?.unwrap_or(now);
+        now = Checkpoint::read(folder, &owner, &layout, plan.rule)?.unwrap_or(now);
     }
 
-    let mut engine = Engine::new(model, plan.isa);
+    let mut engine = Engine::boxed(built.network, plan.isa);
     let mut round = (u64::MAX, Vec::new());
     let mut since = Totals::default();
     while now.step < plan.steps && !is_over(plan, now.best.as_ref()) {
@@ -58,10 +60,11 @@ pub(super) fn train(
         let lessons: Vec<Lesson<'_>> = batch.iter().map(lesson).collect();
         let words_in_batch: usize = lessons.iter().map(|lesson| lesson.target.len()).sum();
         let share = if plan.per_word { words_in_batch } else { lessons.len() };
-        let key = stream.below(u64::MAX);
+        let step =
+            Step { factor: 1.0 / share as f64, key: Some(stream.below(u64::MAX)), smoothing: plan.smoothing };
 
-        let (outcome, gradients) = engine.learn(&now.values, &lessons, 1.0 / share as f64, Some(key));
-        let rate = (0..number).fold(plan.rate, |rate, _| rate * plan.decay);
+        let (outcome, gradients) = engine.learn(&now.values, &lessons, step);
+        let rate = plan.schedule.at(now.step);
         let norm =
             now.optimiser.step(plan.isa, &mut now.values, gradients, rate, plan.clip, plan.weight_decay);
         if !outcome.loss.is_finite() || !norm.is_finite() {
@@ -84,11 +87,11 @@ pub(super) fn train(
         if let Some(folder) = &task.folder
             && now.step.is_multiple_of(plan.checkpoint.next_multiple_of(REPORT))
         {
-            now.write(folder, &identity, engine.model())?;
+            now.write(folder, &owner, &layout)?;
         }
     }
     if let Some(folder) = &task.folder {
-        now.write(folder, &identity, engine.model())?;
+        now.write(folder, &owner, &layout)?;
     }
     let values = now.best.map_or(now.values, |best| best.values);
     Ok((engine, values))
@@ -119,8 +122,8 @@ fn validate(engine: &mut Engine<f32>, task: &Task<'_>, plan: &Plan, words: &Word
     let Some(lessons) = task.validation() else { return };
     let examples: Vec<_> = lessons.examples().collect();
     let sources: Vec<Vec<u32>> = examples.iter().map(|example| words.source(example.input)).collect();
-    let sources: Vec<&[u32]> = sources.iter().map(Vec::as_slice).collect();
-    let answers = engine.answer(&now.values, &sources, plan.longest);
+    let queries: Vec<Query<'_>> = sources.iter().map(|source| Query { source, length: None }).collect();
+    let answers = engine.answer(&now.values, &queries, plan.longest);
     let is_right = |(answer, target): (&Option<Vec<u32>>, wug_data::Tokens<'_>)| {
         answer.as_ref().is_some_and(|said| target.same_words(&words.text(said)))
     };

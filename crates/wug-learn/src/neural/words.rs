@@ -4,6 +4,7 @@ use sha2::{Digest, Sha256};
 
 use wug_data::Tokens;
 
+use super::Sizes;
 use crate::Lessons;
 
 /// Number of a word of the source that was not seen in training.
@@ -16,14 +17,16 @@ pub(super) struct Words {
     sources: HashMap<String, u32>,
     /// The words of the targets from 1.
     targets: Vec<String>,
+    /// Whether targets are written from their end.
+    reverse: bool,
     /// Source and target of each training example, both ended.
     pub(super) examples: Vec<(Vec<u32>, Vec<u32>)>,
 }
 
 impl Words {
     /// Reads the training examples.
-    pub(super) fn of(lessons: &Lessons<'_>) -> Self {
-        let mut words = Self { sources: HashMap::new(), targets: Vec::new(), examples: Vec::new() };
+    pub(super) fn of(lessons: &Lessons<'_>, reverse: bool) -> Self {
+        let mut words = Self { sources: HashMap::new(), targets: Vec::new(), reverse, examples: Vec::new() };
         let mut known = HashMap::new();
         for example in lessons.examples() {
             for word in example.input.words() {
@@ -37,6 +40,9 @@ impl Words {
                     words.targets.len() as u32
                 });
                 target.push(number);
+            }
+            if reverse {
+                target.reverse();
             }
             target.push(0);
             let source = words.source(example.input);
@@ -53,18 +59,17 @@ impl Words {
 
     /// A target in words.
     pub(super) fn text(&self, said: &[u32]) -> String {
-        let words: Vec<&str> = said.iter().map(|&word| self.targets[word as usize - 1].as_str()).collect();
+        let mut words: Vec<&str> =
+            said.iter().map(|&word| self.targets[word as usize - 1].as_str()).collect();
+        if self.reverse {
+            words.reverse();
+        }
         words.join(" ")
     }
 
-    /// How many words a source can have, special ones included.
-    pub(super) fn source_words(&self) -> usize {
-        self.sources.len() + 2
-    }
-
-    /// How many words a target can have, the end included.
-    pub(super) fn target_words(&self) -> usize {
-        self.targets.len() + 1
+    /// How many words there are, special ones included.
+    pub(super) fn sizes(&self) -> Sizes {
+        Sizes { source_words: self.sources.len() + 2, target_words: self.targets.len() + 1 }
     }
 
     /// The longest target, without its end.
@@ -83,7 +88,9 @@ impl Words {
         }
         for sequence in self.examples.iter().flat_map(|(source, target)| [source, target]) {
             hash.update((sequence.len() as u64).to_le_bytes());
-            sequence.iter().for_each(|word| hash.update(word.to_le_bytes()));
+            for word in sequence {
+                hash.update(word.to_le_bytes());
+            }
         }
         hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
     }

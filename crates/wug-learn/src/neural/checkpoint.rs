@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use wug_data::{Error, Result, write_file};
-use wug_nn::{Config, Model, Optimiser, Rule};
+use wug_nn::{Layout, Optimiser, Rule};
 
 /// Name of the checkpoint in a run folder.
 pub(super) const FILE: &str = "checkpoint.safetensors";
@@ -25,6 +25,15 @@ pub(super) struct Checkpoint {
     pub(super) metrics: Vec<String>,
 }
 
+/// Whose checkpoint it is.
+#[derive(Debug, Clone)]
+pub(super) struct Owner {
+    /// Everything that training depends on.
+    pub(super) identity: Value,
+    /// The configuration of the network.
+    pub(super) config: Value,
+}
+
 /// The best model by validation.
 #[derive(Debug, Clone)]
 pub(super) struct Best {
@@ -41,7 +50,7 @@ pub(super) struct Best {
 struct Said {
     schema: u32,
     identity: Value,
-    config: Config,
+    config: Value,
     step: u64,
     powers: [u64; 2],
     best: Option<(u64, u64, u64)>,
@@ -50,11 +59,11 @@ struct Said {
 
 impl Checkpoint {
     /// Writes checkpoint and metrics into a run folder, each completely or not at all.
-    pub(super) fn write(&self, folder: &Path, identity: &Value, model: &Model) -> Result<()> {
+    pub(super) fn write(&self, folder: &Path, owner: &Owner, layout: &Layout) -> Result<()> {
         let said = Said {
             schema: 1,
-            identity: identity.clone(),
-            config: model.config().clone(),
+            identity: owner.identity.clone(),
+            config: owner.config.clone(),
             step: self.step,
             powers: self.optimiser.powers.map(f64::to_bits),
             best: self.best.as_ref().map(|best| (best.accuracy.to_bits(), best.step, best.stale)),
@@ -64,7 +73,7 @@ impl Checkpoint {
         let mut header = Map::new();
         header.insert("__metadata__".to_owned(), json!({ "wug": said }));
         let mut at = 0;
-        for (name, shape, values) in self.tensors(model) {
+        for (name, shape, values) in self.tensors(layout) {
             let end = at + 4 * values.len();
             let entry = json!({ "dtype": "F32", "shape": shape, "data_offsets": [at, end] });
             header.insert(name, entry);
@@ -75,7 +84,7 @@ impl Checkpoint {
         write_file(&folder.join(FILE), |out| {
             out.write_all(&(header.len() as u64).to_le_bytes())?;
             out.write_all(&header)?;
-            for (_, _, values) in self.tensors(model) {
+            for (_, _, values) in self.tensors(layout) {
                 let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
                 out.write_all(&bytes)?;
             }
@@ -87,9 +96,9 @@ impl Checkpoint {
     }
 
     /// The tensors of the model by name, then what the optimiser remembers and the best model, flat.
-    fn tensors(&self, model: &Model) -> Vec<(String, Vec<usize>, &[f32])> {
+    fn tensors(&self, layout: &Layout) -> Vec<(String, Vec<usize>, &[f32])> {
         let mut tensors = Vec::new();
-        for tensor in model.layout().tensors() {
+        for tensor in layout.tensors() {
             let shape =
                 if tensor.rows == 1 { vec![tensor.columns] } else { vec![tensor.rows, tensor.columns] };
             tensors.push((tensor.name.clone(), shape, &self.values[tensor.range()]));
@@ -107,7 +116,7 @@ impl Checkpoint {
     }
 
     /// Reads the checkpoint of a run folder; `None` if there is none yet.
-    pub(super) fn read(folder: &Path, identity: &Value, model: &Model, rule: Rule) -> Result<Option<Self>> {
+    pub(super) fn read(folder: &Path, owner: &Owner, layout: &Layout, rule: Rule) -> Result<Option<Self>> {
         let path = folder.join(FILE);
         let bytes = match fs::read(&path) {
             Ok(bytes) => bytes,
@@ -122,10 +131,10 @@ impl Checkpoint {
         let said: Said =
             serde_json::from_str(said.ok_or_else(|| broken("it was written by something else"))?)
                 .map_err(|error| broken(&error.to_string()))?;
-        if let Some(difference) = difference(&said.identity, identity) {
+        if let Some(difference) = difference(&said.identity, &owner.identity) {
             return Err(Error::file(&path, format!("belongs to another run: {difference}")));
         }
-        if said.config != *model.config() {
+        if said.config != owner.config {
             return Err(Error::file(&path, "belongs to a model of another configuration"));
         }
         let tensor = |name: &str, len: usize| {
@@ -140,14 +149,14 @@ impl Checkpoint {
         let get = |name: &str, len: usize| {
             tensor(name, len).ok_or_else(|| broken(&format!("tensor `{name}` is missing or cut off")))
         };
-        let total = model.layout().len();
+        let total = layout.len();
         let mut values = Vec::with_capacity(total);
-        for each in model.layout().tensors() {
+        for each in layout.tensors() {
             values.extend(get(&each.name, each.range().len())?);
         }
         let mut optimiser = Optimiser::new(rule, total);
         optimiser.powers = said.powers.map(f64::from_bits);
-        if rule == Rule::Adam {
+        if rule != Rule::Sgd {
             optimiser.moments = [get("optimiser.mean", total)?, get("optimiser.square", total)?];
         }
         let best = match said.best {

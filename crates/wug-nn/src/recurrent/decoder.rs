@@ -3,15 +3,16 @@
 
 use std::ops::Range;
 
+use super::encoder::Encoded;
+use super::layer::{State, Trace, neighbours};
+use super::{Begin, Model};
 use crate::Real;
 use crate::batch::{Batch, Place};
-use crate::config::{Begin, Model};
-use crate::encoder::Encoded;
 use crate::kernels::{
     AttentionGradients, Into, Sources, add, attend, attend_backward, cross_entropy, embed, embed_backward,
-    largest, scale_by,
+    scale_by,
 };
-use crate::recurrent::{Pass, State, Trace, neighbours};
+use crate::network::{Pass, Step};
 
 /// What the decoder has computed, in the layout of the targets' steps.
 pub(crate) struct Decoded<T> {
@@ -66,9 +67,9 @@ impl Model {
         let mut place = 0;
         let mut factors = |width: usize| {
             place += 1;
-            batch.dropout(pass.isa, config, key, Place::Target(place), width)
+            batch.dropout(pass.isa, config.dropout, key, Place::Target(place), width)
         };
-        let attended = if config.attention { 1 } else { 0 };
+        let attended = usize::from(config.attention);
         Decoded {
             words: vec![0; total],
             embedded: if config.dependence { zeros(config.embedding) } else { Vec::new() },
@@ -119,6 +120,7 @@ impl Model {
                 self.layer_by_layer(pass, batch, first, &mut decoded);
             }
             self.predict(pass, 0..steps.total(), &mut decoded);
+            batch.say(0..steps.len(), &decoded.scores, &mut decoded.said);
             return decoded;
         }
         let mut ended = vec![false; batch.forced.len()];
@@ -129,6 +131,7 @@ impl Model {
             self.start_sums(pass, rows.clone(), &mut decoded);
             self.step(pass, batch, encoded, first, t, &mut decoded);
             self.predict(pass, rows.clone(), &mut decoded);
+            batch.say(t..t + 1, &decoded.scores, &mut decoded.said);
             for (ended, &said) in ended.iter_mut().zip(&decoded.said[rows]) {
                 *ended |= said == 0;
             }
@@ -244,7 +247,7 @@ impl Model {
         }
     }
 
-    /// The scores of all words, and the best.
+    /// The scores of all words.
     fn predict<T: Real>(&self, pass: &mut Pass<'_, T>, rows: Range<usize>, decoded: &mut Decoded<T>) {
         let (h, words) = (self.config.hidden, self.config.target_words);
         let state = &decoded.traces[self.decoder.len() - 1].state;
@@ -269,12 +272,9 @@ impl Model {
             }
             self.output.forward_into(pass, pre_output, scores);
         }
-        for (said, scores) in decoded.said[rows].iter_mut().zip(scores.chunks_exact(words)) {
-            *said = largest(scores);
-        }
     }
 
-    /// The summed cross-entropy of the targets; its gradient times `factor` goes back through the decoder. Returns the loss
+    /// The summed cross-entropy of the targets; its gradient times the step's factor goes back through the decoder. Returns the loss
     /// and the gradients of the encoder's output and of the first states.
     pub(crate) fn decode_backward<T: Real>(
         &self,
@@ -282,10 +282,11 @@ impl Model {
         batch: &Batch,
         encoded: &Encoded<T>,
         decoded: &mut Decoded<T>,
-        factor: T,
+        step: Step,
         gradients: &mut [T],
     ) -> (f64, Vec<T>, Vec<State<T>>) {
-        let loss = cross_entropy(pass.isa, &mut decoded.scores, &batch.target_words, factor);
+        let (factor, smoothing) = (T::from_f64(step.factor), step.smoothing);
+        let loss = cross_entropy(pass.isa, &mut decoded.scores, &batch.target_words, factor, smoothing);
         let mut d_words = vec![T::ZERO; decoded.embedded.len()];
         let mut d_contexts = vec![T::ZERO; decoded.contexts.len()];
         let d_state = self.predict_backward(pass, decoded, &mut d_words, &mut d_contexts, gradients);

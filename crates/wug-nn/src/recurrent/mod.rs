@@ -1,8 +1,21 @@
+//! Recurrent encoders and decoders: the models of the SCAN, NACS, HINT and ReCOGS papers.
+
+mod decoder;
+mod encoder;
+mod layer;
+#[cfg(test)]
+mod twin;
+
 use serde::{Deserialize, Serialize};
 
-use crate::Cell;
+use crate::Real;
+use crate::batch::Batch;
+use crate::linear::Linear;
+use crate::network::{Network, Outcome, Pass, Query, Shard};
 use crate::parameters::{Id, Layout, Start};
-use crate::recurrent::Layer;
+
+pub use layer::Cell;
+use layer::Layer;
 
 /// What the decoder is fed before it has said anything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -96,27 +109,6 @@ impl Config {
             return Err("without the word before, the decoder needs attention".to_owned());
         }
         Ok(())
-    }
-}
-
-/// A matrix and perhaps a bias.
-#[derive(Debug, Clone)]
-pub(crate) struct Linear {
-    pub(crate) weight: Id,
-    pub(crate) bias: Option<Id>,
-    pub(crate) inputs: usize,
-    pub(crate) outputs: usize,
-}
-
-impl Linear {
-    fn new(layout: &mut Layout, name: &str, inputs: usize, outputs: usize, bias: bool) -> Self {
-        let bound = 1.0 / (inputs as f64).sqrt();
-        Self {
-            weight: layout.add(name, outputs, inputs, Start::Matrix(bound)),
-            bias: bias.then(|| layout.add(format!("{name}.bias"), 1, outputs, Start::Vector(bound))),
-            inputs,
-            outputs,
-        }
     }
 }
 
@@ -231,5 +223,32 @@ impl Model {
     /// Numbers in a state of the encoder, both directions together.
     pub(crate) fn memory_width(&self) -> usize {
         self.config.hidden * self.encoder[0].len()
+    }
+}
+
+impl<T: Real> Network<T> for Model {
+    fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    fn learn(&self, pass: &mut Pass<'_, T>, shard: &Shard<'_>, gradients: &mut [T]) -> Outcome {
+        let batch = Batch::new(shard.lessons, shard.first);
+        let encoded = self.encode(pass, &batch, shard.step.key);
+        let first = self.bridge(pass, &encoded.last);
+        let mut decoded = self.decode(pass, &batch, &encoded, &first, shard.step.key);
+        let right = batch.right(&decoded.said);
+        let (loss, d_memory, d_first) =
+            self.decode_backward(pass, &batch, &encoded, &mut decoded, shard.step, gradients);
+        let d_last = self.bridge_backward(pass, &encoded.last, &first, d_first, gradients);
+        self.encode_backward(pass, &batch, &encoded, d_memory, &d_last, gradients);
+        Outcome { loss, words: batch.target_words.len(), right }
+    }
+
+    fn answer(&self, pass: &mut Pass<'_, T>, queries: &[Query<'_>], longest: usize) -> Vec<Option<Vec<u32>>> {
+        let batch = Batch::queries(queries, longest + 1);
+        let encoded = self.encode(pass, &batch, None);
+        let first = self.bridge(pass, &encoded.last);
+        let decoded = self.decode(pass, &batch, &encoded, &first, None);
+        batch.answers(&decoded.said)
     }
 }

@@ -1,19 +1,29 @@
 //! The encoder: words to vectors to states, layer upon layer.
 
+use super::Model;
+use super::layer::{State, Trace};
+use crate::Real;
 use crate::batch::{Batch, Place};
-use crate::config::{Linear, Model};
-use crate::kernels::{Into, View, add_columns, add_row, embed, embed_backward, scale_by};
-use crate::recurrent::{Pass, State, Trace};
-use crate::{Layout, Real};
+use crate::kernels::{Into, embed, embed_backward, scale_by};
+use crate::linear::Linear;
+use crate::network::Pass;
 
 /// What the encoder has computed.
 pub(crate) struct Encoded<T> {
-    /// For each layer: its input, the factors of dropout of that input, and a trace for each direction.
-    layers: Vec<(Vec<T>, Vec<T>, Vec<Trace<T>>)>,
+    layers: Vec<EncodedLayer<T>>,
     /// The states of the last layer, both directions side by side.
     pub(crate) output: Vec<T>,
     /// The last states of each layer, both directions side by side, in the order of the decoder's rows.
     pub(crate) last: Vec<State<T>>,
+}
+
+/// What one layer has computed.
+struct EncodedLayer<T> {
+    input: Vec<T>,
+    /// The factors of dropout of the input.
+    factors: Vec<T>,
+    /// A trace for each direction.
+    traces: Vec<Trace<T>>,
 }
 
 impl Model {
@@ -28,8 +38,13 @@ impl Model {
         embed(pass.weights.flat(self.source_table), self.config.embedding, &batch.source_words, &mut x);
         let mut encoded = Encoded { layers: Vec::new(), output: Vec::new(), last: Vec::new() };
         for (l, directions) in self.encoder.iter().enumerate() {
-            let factors =
-                batch.dropout(pass.isa, &self.config, key, Place::Source(l), x.len() / steps.total().max(1));
+            let factors = batch.dropout(
+                pass.isa,
+                self.config.dropout,
+                key,
+                Place::Source(l),
+                x.len() / steps.total().max(1),
+            );
             scale_by(pass.isa, &factors, &mut x);
             let mut traces = Vec::new();
             let mut output = vec![T::ZERO; steps.total() * width];
@@ -50,7 +65,7 @@ impl Model {
                 }
                 traces.push(trace);
             }
-            encoded.layers.push((std::mem::replace(&mut x, output), factors, traces));
+            encoded.layers.push(EncodedLayer { input: std::mem::replace(&mut x, output), factors, traces });
             encoded.last.push(last);
         }
         encoded.output = x;
@@ -69,7 +84,7 @@ impl Model {
     ) {
         let (steps, h, width) = (&batch.sources, self.config.hidden, self.memory_width());
         for (l, directions) in self.encoder.iter().enumerate().rev() {
-            let (x, factors, traces) = &encoded.layers[l];
+            let EncodedLayer { input: x, factors, traces } = &encoded.layers[l];
             let mut d_x = vec![T::ZERO; x.len()];
             for (d, (layer, trace)) in directions.iter().zip(traces).enumerate() {
                 let mut carry = State::zeros(layer, batch.partner.len());
@@ -108,7 +123,9 @@ impl Model {
         for (last, linears) in last.iter().zip(&self.bridges) {
             let mut outputs = linears.iter().zip([&last.state, &last.memory]).map(|(linear, x)| {
                 let mut out = linear.forward(pass, x);
-                out.iter_mut().for_each(|y| *y = y.tanh());
+                for y in &mut out {
+                    *y = y.tanh();
+                }
                 out
             });
             let state = outputs.next().expect("a bridge for the state");
@@ -152,56 +169,5 @@ impl Model {
 fn beside<T: Real>(rows: &[T], width: usize, out: &mut [T], stride: usize, column: usize) {
     for (row, out) in rows.chunks_exact(width).zip(out.chunks_exact_mut(stride)) {
         out[column..column + width].copy_from_slice(row);
-    }
-}
-
-impl Linear {
-    /// `W x + b` for every row.
-    pub(crate) fn forward<T: Real>(&self, pass: &mut Pass<'_, T>, x: &[T]) -> Vec<T> {
-        let mut out = vec![T::ZERO; x.len() / self.inputs * self.outputs];
-        self.forward_into(pass, x, &mut out);
-        out
-    }
-
-    /// Adds `W x + b` for every row.
-    pub(crate) fn forward_into<T: Real>(&self, pass: &mut Pass<'_, T>, x: &[T], out: &mut [T]) {
-        let x = View::new(x, x.len() / self.inputs, self.inputs);
-        pass.apply(self.weight, x, out, self.outputs, Into::Add);
-        if let Some(bias) = self.bias {
-            add_row(pass.isa, pass.weights.flat(bias), out, self.outputs);
-        }
-    }
-
-    /// The gradient of the input.
-    pub(crate) fn backward<T: Real>(&self, pass: &mut Pass<'_, T>, d: &[T]) -> Vec<T> {
-        let rows = d.len() / self.outputs;
-        let mut d_x = vec![T::ZERO; rows * self.inputs];
-        self.backward_into(pass, d, &mut d_x);
-        d_x
-    }
-
-    /// Adds the gradient of the input.
-    pub(crate) fn backward_into<T: Real>(&self, pass: &mut Pass<'_, T>, d: &[T], d_x: &mut [T]) {
-        let d = View::new(d, d.len() / self.outputs, self.outputs);
-        pass.apply_backward(self.weight, d, d_x, self.inputs, Into::Add);
-    }
-
-    /// Adds the gradients of the matrix and the bias.
-    pub(crate) fn learn<T: Real>(
-        &self,
-        pass: &mut Pass<'_, T>,
-        layout: &Layout,
-        x: &[T],
-        d: &[T],
-        gradients: &mut [T],
-    ) {
-        let rows = d.len() / self.outputs;
-        let view = View::new;
-        let d_weight = &mut gradients[layout.tensor(self.weight).range()];
-        pass.learn(view(d, rows, self.outputs), view(x, rows, self.inputs), self.inputs, d_weight);
-        if let Some(bias) = self.bias {
-            let d_bias = &mut gradients[layout.tensor(bias).range()];
-            add_columns(pass.isa, d, self.outputs, d_bias);
-        }
     }
 }
