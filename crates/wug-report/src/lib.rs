@@ -1,4 +1,4 @@
-//! Scores with uncertainty.
+//! Scores with uncertainty, and the papers' numbers beside them.
 //!
 //! ```
 //! use wug_bench::{Address, Source};
@@ -21,9 +21,14 @@ mod chart;
 mod importance;
 mod interval;
 mod neighbours;
+mod published;
 mod score;
 
 pub use chart::{csv, svg};
 pub use importance::{FeatureShare, Importance, importance};
 pub use interval::wilson;
+pub use published::{
+    Compared, Decoding, Filter, Number, Origin, Place, Size, SpreadKind, Summary, compared, published,
+    published_sizes,
+};
 pub use score::{Group, Groups, Scored, Tally, score};
