@@ -12,6 +12,15 @@ use crate::output::{DIM, Done, GREEN, RED, json, out, shorten};
 use crate::scores::{Report, show_errors};
 
 pub(crate) fn run(args: &Run) -> Done {
+    work(args, true)
+}
+
+/// The same without a word on standard output: what came out is in the folder.
+pub(crate) fn quietly(args: &Run) -> Done {
+    work(args, false)
+}
+
+fn work(args: &Run, shows: bool) -> Done {
     let address: Address = args.dataset.parse()?;
     let learner = learner(&args.learner)?;
     let settings = Settings::read(learner.about(), &args.settings)?;
@@ -34,6 +43,9 @@ pub(crate) fn run(args: &Run) -> Done {
     if let Some(folder) = &args.out {
         let folder = Folder::create(folder)?;
         write_folder(args, &address, &task, (&selection, &answers), (&report, &model.files()), folder)?;
+    }
+    if !shows {
+        return Ok(());
     }
     if args.json {
         return json(&report);
