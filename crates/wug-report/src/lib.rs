@@ -18,6 +18,7 @@
 //! ```
 
 mod chart;
+mod experiment;
 mod importance;
 mod interval;
 mod neighbours;
@@ -25,6 +26,10 @@ mod published;
 mod score;
 
 pub use chart::{csv, svg};
+pub use experiment::{
+    Cell, Column, EXPERIMENTS, Experiment, Figure, Ours, Outcome, Row, Run, Scale, Scores, Theirs,
+    experiment_csv, experiment_text, figure, latex, markdown,
+};
 pub use importance::{FeatureShare, Importance, importance};
 pub use interval::wilson;
 pub use published::{
