@@ -148,6 +148,11 @@ pub trait Judge: Sync {
         let verdict = self.judge(example, prediction);
         if verdict.correct { Vec::new() } else { vec![verdict.reason] }
     }
+
+    /// The score of all predictions together, where the metric has one that is no share of right ones, as BLEU is.
+    fn together(&self, _examples: &[(Example<'_>, &str)]) -> Option<f64> {
+        None
+    }
 }
 
 /// Whether a prediction is right, and why not.

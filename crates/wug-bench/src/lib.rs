@@ -22,6 +22,7 @@ mod exact;
 pub mod hint;
 mod import;
 pub mod mns;
+pub mod mt;
 pub mod nacs;
 pub mod recogs;
 pub mod scan;
@@ -41,4 +42,4 @@ pub use settings::{Setting, Settings};
 
 /// All benchmarks. A new one is a folder and a line here.
 pub static BENCHMARKS: &[&dyn Benchmark] =
-    &[&scan::Scan, &nacs::Nacs, &cogs::Cogs, &recogs::Recogs, &hint::Hint, &mns::Mns, &toy::Toy];
+    &[&scan::Scan, &nacs::Nacs, &cogs::Cogs, &recogs::Recogs, &hint::Hint, &mns::Mns, &mt::Mt, &toy::Toy];

@@ -1,4 +1,4 @@
-//! Scores with uncertainty.
+//! Scores with uncertainty, and the papers' numbers beside them.
 //!
 //! ```
 //! use wug_bench::{Address, Source};
@@ -18,12 +18,22 @@
 //! ```
 
 mod chart;
+mod experiment;
 mod importance;
 mod interval;
 mod neighbours;
+mod published;
 mod score;
 
 pub use chart::{csv, svg};
+pub use experiment::{
+    Cell, Column, EXPERIMENTS, Experiment, Figure, Ours, Outcome, Row, Run, Scale, Scores, Theirs,
+    experiment_csv, experiment_text, figure, latex, markdown,
+};
 pub use importance::{FeatureShare, Importance, importance};
 pub use interval::wilson;
+pub use published::{
+    Compared, Decoding, Filter, Number, Origin, Place, Size, SpreadKind, Summary, compared, published,
+    published_sizes,
+};
 pub use score::{Group, Groups, Scored, Tally, score};

@@ -13,6 +13,7 @@ use crate::wilson;
 pub struct Scored<'a> {
     selection: &'a Selection<'a>,
     verdicts: Vec<Verdict>,
+    together: Option<f64>,
 }
 
 /// Judges one prediction per example, on all cores; the result does not depend on how many there are.
@@ -31,7 +32,10 @@ pub fn score<'a>(
         .zip(predictions)
         .map(|(row, prediction)| judge.judge(&dataset.table.example(row), prediction))
         .collect();
-    Scored { selection, verdicts }
+    let examples = selection.examples().zip(predictions);
+    let examples: Vec<_> =
+        examples.map(|((_, row), prediction)| (dataset.table.example(row), *prediction)).collect();
+    Scored { selection, verdicts, together: judge.together(&examples) }
 }
 
 impl<'a> Scored<'a> {
@@ -43,6 +47,11 @@ impl<'a> Scored<'a> {
     /// The verdicts in the order of the selection.
     pub fn verdicts(&self) -> &[Verdict] {
         &self.verdicts
+    }
+
+    /// The score of all predictions together, where the metric has one.
+    pub fn together(&self) -> Option<f64> {
+        self.together
     }
 
     /// Over everything.

@@ -28,6 +28,7 @@ Examples:
   wug generate scan/length --out data          files for your model
   wug score scan/length --predictions out.txt  the right score
   wug run mns/circle --learner bayes           a learner's score
+  wug reproduce mns/table-1                    a paper's table, ours beside theirs
   wug convert cogs recogs/v2 --in train.tsv --out recogs.tsv
 
 DATASET is BENCHMARK/DATASET as `wug list` prints it; #PART behind it picks a part.
@@ -51,6 +52,8 @@ pub(crate) enum Command {
     Score(Score),
     /// Let a learner answer, and score it
     Run(Run),
+    /// Run a table or figure of a paper, and print it beside the paper's
+    Reproduce(Reproduce),
     /// Print a script that completes wug's commands in your shell
     #[command(after_help = "Example: wug completions bash > ~/.local/share/bash-completion/completions/wug")]
     Completions {
@@ -84,6 +87,8 @@ pub(crate) enum Listed {
     Datasets,
     /// Learners and their settings
     Learners,
+    /// Tables and figures of the papers
+    Experiments,
 }
 
 /// Where the rows of a dataset come from.
@@ -357,4 +362,49 @@ pub(crate) struct Run {
     /// One JSON document
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(clap::Args)]
+#[command(after_help = "\
+Runs that are done are not run again: interrupt at any time and give the same command to go on. Runs are shared by
+experiments that have the same --out.
+
+Examples:
+  wug reproduce mns/table-1                       about a minute
+  wug reproduce mns/table-1 --format markdown
+  wug reproduce my-table.toml --scale smoke       a file of your own")]
+pub(crate) struct Reproduce {
+    /// The experiment as `wug list experiments` prints it, or a TOML file
+    #[arg(value_name = "EXPERIMENT")]
+    pub(crate) experiment: String,
+    /// How much of it: smoke (seconds; no result), cpu (fewer runs), paper (all)
+    #[arg(long, value_name = "SCALE", default_value = "cpu")]
+    pub(crate) scale: wug_report::Scale,
+    /// The folder for its runs and tables [default: runs/EXPERIMENT/SCALE]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) out: Option<PathBuf>,
+    /// How many runs at a time [default: one for each core]
+    #[arg(long, value_name = "N")]
+    pub(crate) jobs: Option<usize>,
+    /// How to print the table
+    #[arg(long, value_enum, default_value_t = TableFormat::Terminal, conflicts_with = "json")]
+    pub(crate) format: TableFormat,
+    /// Say nothing while running
+    #[arg(long)]
+    pub(crate) quiet: bool,
+    /// One JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum TableFormat {
+    /// For a person
+    Terminal,
+    /// A table of Markdown
+    Markdown,
+    /// A line for each row and column
+    Csv,
+    /// A tabular with booktabs
+    Latex,
 }

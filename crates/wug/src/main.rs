@@ -28,6 +28,7 @@ fn main() -> ExitCode {
         Command::Convert(convert) => commands::convert::run(&convert),
         Command::Score(score) => commands::score::run(&score),
         Command::Run(run) => commands::run::run(&run),
+        Command::Reproduce(reproduce) => commands::reproduce::run(&reproduce),
         Command::Completions { shell } => commands::help::completions(shell),
         Command::Man { out } => commands::help::man(out.as_deref()),
     };

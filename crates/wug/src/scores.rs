@@ -37,6 +37,9 @@ struct PartReport<'a> {
     part: &'a str,
     #[serde(flatten)]
     tally: Tally,
+    /// The score of the part as a whole, where the metric has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    score: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     by: Option<Groups<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -67,6 +70,7 @@ impl<'a> Report<'a> {
             Ok(PartReport {
                 part: &scored.selection().name,
                 tally: scored.total(),
+                score: scored.together(),
                 by: fact.map(|fact| scored.by(fact)),
                 slices: slices(benchmark, dataset, scored, importance)?,
             })
@@ -95,6 +99,9 @@ impl<'a> Report<'a> {
             .collect();
         write!(out, "{}", table(&["part", "n", "correct", "accuracy", "95% interval"], &[1, 2, 3], rows))?;
         for part in &self.parts {
+            if let Some(score) = part.score {
+                writeln!(out, "  {} of {}: {BOLD}{score:.2}{BOLD:#}", self.metric, part.part)?;
+            }
             if part.tally.undecided > 0 {
                 writeln!(
                     out,

@@ -175,6 +175,15 @@ fn facts(table: &Table) -> Facts {
             }))
         }),
     );
+    let conjuncts: Vec<(String, String)> = inputs()
+        .map(|command| {
+            let words: Vec<&str> = command.words().collect();
+            let mut sides = words.split(|word| matches!(*word, "and" | "after")).map(|side| side.join(" "));
+            (sides.next().unwrap_or_default(), sides.next().unwrap_or_else(|| "none".to_owned()))
+        })
+        .collect();
+    facts.add_labels("first", conjuncts.iter().map(|(first, _)| first));
+    facts.add_labels("second", conjuncts.iter().map(|(_, second)| second));
     facts
 }
 

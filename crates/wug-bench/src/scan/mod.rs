@@ -30,13 +30,14 @@ pub mod grammar;
 pub mod language;
 pub mod meaning;
 pub mod splits;
+mod statistics;
 
 use std::path::Path;
 use std::sync::Arc;
 
 use wug_data::{Dataset, Error, Facts, Part, RawPart, Result, Selection, Sequences, Table};
 
-use crate::{About, Benchmark, EXACT, Exact, Family, Judge, Metric, NativeFile, Source};
+use crate::{About, Benchmark, EXACT, Exact, Family, Judge, Metric, NativeFile, Source, Statistic};
 use splits::Split;
 
 /// The benchmark SCAN.
@@ -108,6 +109,10 @@ impl Benchmark for Scan {
         let Some(split) = Split::named(name) else { return Vec::new() };
         let write = |out: &mut dyn std::io::Write| files::write_in_out(dataset, selection, out);
         vec![NativeFile { path: files::scan_path(split, &selection.name), write: Box::new(write) }]
+    }
+
+    fn statistics(&self, dataset: &Dataset) -> Vec<Statistic> {
+        statistics::statistics(dataset)
     }
 
     fn read_gold(&self, dataset: &str, file: &Path) -> Result<Dataset> {

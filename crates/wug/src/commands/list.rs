@@ -5,6 +5,8 @@ use serde::Serialize;
 use wug_bench::{BENCHMARKS, Origin};
 use wug_learn::LEARNERS;
 
+use wug_report::{EXPERIMENTS, Experiment, Scale};
+
 use crate::args::{List, Listed};
 use crate::output::{BOLD, DIM, Done, json, out, table};
 
@@ -15,6 +17,7 @@ pub(crate) fn run(args: &List) -> Done {
         Listed::Datasets => datasets(),
         Listed::Learners if args.json => learners_json(),
         Listed::Learners => learners(),
+        Listed::Experiments => experiments(args.json),
     }
 }
 
@@ -154,4 +157,56 @@ fn learners_json() -> Done {
         }
     });
     json(&Listing { schema: 1, learners: learners.collect() })
+}
+
+fn experiments(as_json: bool) -> Done {
+    #[derive(Serialize)]
+    struct Listing {
+        schema: u32,
+        experiments: Vec<Entry>,
+    }
+    #[derive(Serialize)]
+    struct Entry {
+        experiment: &'static str,
+        title: String,
+        paper: String,
+        source: String,
+        /// How many runs each scale has.
+        runs: [usize; 3],
+        /// Learners that it needs and that do not exist yet.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        waits_for: Vec<String>,
+    }
+    let mut entries = Vec::new();
+    for (name, _) in EXPERIMENTS {
+        let mut runs = [0; 3];
+        for (runs, scale) in runs.iter_mut().zip(Scale::ALL) {
+            *runs = Experiment::named(name, scale)?.cells().len();
+        }
+        let Experiment { title, paper, source, rows, .. } = Experiment::named(name, Scale::Paper)?;
+        let mut waits_for: Vec<String> =
+            rows.into_iter().filter_map(|row| row.run).map(|run| run.learner).collect();
+        waits_for.retain(|name| !LEARNERS.iter().any(|learner| learner.about().name == name));
+        waits_for.sort();
+        waits_for.dedup();
+        entries.push(Entry { experiment: name, title, paper, source, runs, waits_for });
+    }
+    if as_json {
+        return json(&Listing { schema: 1, experiments: entries });
+    }
+    let mut out = out();
+    let rows = entries.into_iter().map(|entry| {
+        let mut row = vec![entry.experiment.to_owned(), entry.source];
+        row.extend(entry.runs.iter().map(usize::to_string));
+        row.push(entry.title);
+        row
+    });
+    let header = ["experiment", "source", "smoke", "cpu", "paper", "shows"];
+    write!(out, "{}", table(&header, &[2, 3, 4], rows.collect()))?;
+    writeln!(
+        out,
+        "\n{DIM}smoke, cpu, paper: how many runs `wug reproduce EXPERIMENT --scale ...` makes{DIM:#}"
+    )?;
+    out.flush()?;
+    Ok(())
 }

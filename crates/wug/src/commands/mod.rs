@@ -4,6 +4,7 @@ pub(crate) mod convert;
 pub(crate) mod generate;
 pub(crate) mod help;
 pub(crate) mod list;
+pub(crate) mod reproduce;
 pub(crate) mod run;
 pub(crate) mod score;
 pub(crate) mod show;

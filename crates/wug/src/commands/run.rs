@@ -14,6 +14,15 @@ use crate::output::{DIM, Done, GREEN, RED, json, out, shorten};
 use crate::scores::{Report, show_errors};
 
 pub(crate) fn run(args: &Run) -> Done {
+    work(args, true)
+}
+
+/// The same without a word on standard output: what came out is in the folder.
+pub(crate) fn quietly(args: &Run) -> Done {
+    work(args, false)
+}
+
+fn work(args: &Run, shows: bool) -> Done {
     let address: Address = args.dataset.parse()?;
     let learner = learner(&args.learner)?;
     let settings = Settings::read(learner.about(), &args.settings)?;
@@ -54,6 +63,9 @@ pub(crate) fn run(args: &Run) -> Done {
             files.push(folder.file(name, |out| out.write_all(&bytes))?);
         }
         folder.finish(&manifest(args, &address, &task, &selection, answers.len(), files)?)?;
+    }
+    if !shows {
+        return Ok(());
     }
     if args.json {
         return json(&report);

@@ -1,0 +1,204 @@
+//! MT: short sentences, English to French and back.
+//!
+//! *Who learns `i am daxy` = `je suis daxiste`: can he say that he is not?* Lake and Baroni (2018, Experiment 4) train on
+//! short pairs such as `i am very tired .` = `je suis tres fatigue .`, add one sentence with an invented word 1,000 times,
+//! and ask for eight others with it; Bastings et al. (2018) ask in both directions.
+//!
+//! The papers' pairs are from Tatoeba, and are read with `--data`. Without, a grammar of our own draws pairs of the same
+//! shape: pronouns and contractions, gender and number, negation, adverbs, and more than 300 predicates. As in the
+//! original a sentence has more than one translation (`you` is `tu` or `vous`, `je suis` is `i am` or `i m`).
+//!
+//! | dataset | train | test | asks for |
+//! |---|---|---|---|
+//! | `en-fr` | 10,000 | 1,180 | translations; `tired` in eight sentences that train does not have |
+//! | `en-fr-daxy` | 11,000 | 1,180 | the same, and an invented word in the eight, seen in one sentence 1,000 times |
+//! | `fr-en`, `fr-en-daxy` | the same | the same | the same the other way round |
+//!
+//! Each has the parts `daxy` and `tired` (the eight sentences), and `val-random` (one line of train in ten) with
+//! `train-wo-random`.
+//!
+//! Example: `he is not always at home .` -> `il n est pas toujours a la maison .`
+
+pub mod bleu;
+pub mod files;
+pub mod grammar;
+pub mod lexicon;
+pub mod splits;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use wug_data::{Dataset, Error, RawPart, Result, Selection, Table};
+
+use crate::scan::files::write_lines;
+use crate::{
+    About, Benchmark, EXACT, Exact, Family, Judge, Metric, NativeFile, Origin, Source, read_written_by_wug,
+};
+
+pub use bleu::{BLEU, Bleu, bleu, tokenised};
+pub use files::normalised;
+use splits::Pairs;
+
+/// The benchmark MT.
+pub struct Mt;
+
+static ABOUT: About = About {
+    name: "mt",
+    title: "MT: short sentences between English and French",
+    summary: "Sentences such as `i am very tired .` are translated. An invented adjective is taught in one sentence and \
+              asked for in eight others.",
+    licence: "none for what wug makes; the papers' pairs are from Tatoeba (CC BY 2.0 FR), their files CC BY-NC 4.0",
+    homepage: "https://github.com/facebookresearch/NACS",
+    citation: "@inproceedings{lake2018generalization,
+  title     = {Generalization without Systematicity: On the Compositional Skills of Sequence-to-Sequence Recurrent Networks},
+  author    = {Lake, Brenden M. and Baroni, Marco},
+  booktitle = {Proceedings of the 35th International Conference on Machine Learning},
+  year      = {2018}
+}
+@inproceedings{bastings2018jump,
+  title     = {Jump to Better Conclusions: SCAN both Left and Right},
+  author    = {Bastings, Jasmijn and Baroni, Marco and Weston, Jason and Cho, Kyunghyun and Kiela, Douwe},
+  booktitle = {Proceedings of the EMNLP Workshop BlackboxNLP},
+  year      = {2018}
+}",
+};
+
+/// A dataset: which way, and with the invented word or not.
+#[derive(Clone, Copy)]
+struct Task {
+    from_french: bool,
+    with_daxy: bool,
+}
+
+fn task(dataset: &str) -> Result<Task> {
+    let (from_french, with_daxy) = match dataset {
+        "en-fr" => (false, false),
+        "en-fr-daxy" => (false, true),
+        "fr-en" => (true, false),
+        "fr-en-daxy" => (true, true),
+        _ => return Err(Error::usage(format!("mt has no dataset `{dataset}`"))),
+    };
+    Ok(Task { from_french, with_daxy })
+}
+
+impl Benchmark for Mt {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn families(&self) -> Vec<Family> {
+        let family = |pattern: &'static str, about| Family {
+            pattern,
+            names: vec![pattern.to_owned(), format!("{pattern}-daxy")],
+            about,
+            origin: Origin::Drawn,
+        };
+        vec![
+            Family {
+                pattern: "en-fr{,-daxy}",
+                ..family("en-fr", "English to French, with or without an invented word")
+            },
+            Family {
+                pattern: "fr-en{,-daxy}",
+                ..family("fr-en", "French to English, with or without an invented word")
+            },
+        ]
+    }
+
+    fn make(&self, dataset: &str, source: &Source) -> Result<Dataset> {
+        let task = task(dataset)?;
+        let name = format!("mt/{dataset}");
+        let (pairs, seed) = match source {
+            Source::Seed(seed) => (splits::draw(*seed), *seed),
+            Source::Folder(path, seed) => (read(path, &name, task, *seed)?, *seed),
+            Source::Official => {
+                return Err(Error::usage(format!(
+                    "the release of {name} cannot be repeated from a seed: read it with --data DIR"
+                )));
+            }
+        };
+        let (table, parts) = splits::dataset(&pairs, task.with_daxy, seed)?;
+        let table = if task.from_french { Arc::new(Table::clone(&table).reversed()) } else { table };
+        Ok(Dataset { name, table, parts, pictures: None })
+    }
+
+    fn default_part(&self, _: &str) -> &'static str {
+        "test"
+    }
+
+    fn metrics(&self) -> &'static [Metric] {
+        &[BLEU, EXACT]
+    }
+
+    fn judge(&self, metric: &str) -> Result<Box<dyn Judge>> {
+        match metric {
+            "bleu" => Ok(Box::new(Bleu)),
+            "exact" => Ok(Box::new(Exact)),
+            _ => Err(Error::usage(format!("mt has no metric `{metric}`; there are: bleu, exact"))),
+        }
+    }
+
+    fn is_released(&self, _: &str, _: &str) -> bool {
+        true
+    }
+
+    fn native_files<'a>(&self, dataset: &'a Dataset, selection: &'a Selection<'a>) -> Vec<NativeFile<'a>> {
+        let Ok(task) = task(dataset.name.trim_start_matches("mt/")) else { return Vec::new() };
+        let stem = files::nacs_path(task.with_daxy, &selection.name);
+        let (english, french) = if task.from_french {
+            (&dataset.table.targets, &dataset.table.inputs)
+        } else {
+            (&dataset.table.inputs, &dataset.table.targets)
+        };
+        // As released: English is the source, whichever way is asked.
+        [(".src", english), (".trg", french)]
+            .map(|(suffix, column)| NativeFile {
+                path: format!("{stem}{suffix}"),
+                write: Box::new(move |out| {
+                    write_lines(selection, out, |row, line| column.get(row).write(line))
+                }),
+            })
+            .into()
+    }
+
+    fn read_gold(&self, dataset: &str, file: &Path) -> Result<Dataset> {
+        let task = task(dataset)?;
+        let mut raw = crate::scan::read_pairs(file)?;
+        if task.from_french {
+            swap(&mut raw);
+        }
+        Ok(crate::scan::as_given(format!("mt/{dataset}"), raw))
+    }
+}
+
+fn swap(raw: &mut RawPart) {
+    for row in &mut raw.rows {
+        std::mem::swap(&mut row.input, &mut row.target);
+    }
+}
+
+/// Pairs from files, English first: those of a folder that wug wrote, or of the papers.
+fn read(path: &Path, name: &str, task: Task, seed: u64) -> Result<Pairs> {
+    let part = |part: &str| {
+        let mut raw = read_written_by_wug(path, name, part)?;
+        if let Some(raw) = raw.as_mut().filter(|_| task.from_french) {
+            swap(raw);
+        }
+        Ok(raw.map(|raw| raw.rows.into_iter().map(|row| (row.input, row.target)).collect::<Vec<_>>()))
+    };
+    if !path.is_dir() {
+        return files::read(path, task.with_daxy, seed);
+    }
+    match (part("train")?, part("test")?) {
+        (Some(mut train), Some(test)) => {
+            if task.with_daxy {
+                train.retain(|(english, french)| (english.as_str(), french.as_str()) != splits::DAXY);
+            }
+            Ok(Pairs { train, test, ..Pairs::default() })
+        }
+        _ => files::read(path, task.with_daxy, seed),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,117 @@
+//! Tables of the papers, ours beside theirs.
+
+mod common;
+
+use std::fs;
+
+use common::{fails, files, ok, text};
+use wug_learn::{LEARNERS, Settings};
+use wug_report::{EXPERIMENTS, Experiment, Scale};
+
+#[test]
+fn a_table_is_run_once_and_printed_beside_the_papers() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = text(folder.path());
+    let run =
+        |more: &[&str]| ok(&[&["reproduce", "mns/table-1", "--scale", "smoke", "--out", out], more].concat());
+    let table = run(&[]);
+    assert!(table.contains("SMOKE TEST"), "{table}");
+    assert!(table.lines().any(|line| line.contains("bayes  ") && line.contains("ours")), "{table}");
+    assert!(table.lines().any(|line| line.contains("theirs") && line.contains("62.98")), "{table}");
+
+    let time = |(_, path): &(String, std::path::PathBuf)| fs::metadata(path).unwrap().modified().unwrap();
+    let runs = || -> Vec<_> {
+        files(folder.path()).into_iter().filter(|(name, _)| name.ends_with("scores.json")).collect()
+    };
+    let before: Vec<_> = runs().iter().map(time).collect();
+    assert_eq!(before.len(), 7, "a folder for each run");
+    // Whoever takes a run away gets that one run again.
+    fs::remove_dir_all(runs()[0].1.parent().unwrap()).unwrap();
+    assert_eq!(run(&[]), table, "the same numbers");
+    let after: Vec<_> = runs().iter().map(time).collect();
+    assert_eq!(after[1..], before[1..], "what was done is not run again");
+
+    let markdown = run(&["--format", "markdown"]);
+    assert!(markdown.contains("| search-pure | ours | 1 |"), "{markdown}");
+    assert_eq!(fs::read_to_string(folder.path().join("mns-table-1.md")).unwrap(), markdown);
+    assert!(run(&["--format", "latex"]).contains("\\toprule"));
+    assert_eq!(run(&["--format", "csv"]).lines().count(), 1 + 12 * 7);
+    let json: serde_json::Value = serde_json::from_str(&run(&["--json"])).unwrap();
+    assert_eq!((&json["scale"], &json["is_result"]), (&"smoke".into(), &false.into()));
+    assert_eq!(json["rows"][0]["columns"][0]["theirs"], 52.15);
+    assert!(json["rows"][0]["columns"][0]["mean"].as_f64().unwrap() > 30.0);
+}
+
+#[test]
+fn learners_that_do_not_exist_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("mine.toml");
+    let experiment = "
+        title = 'Mine'
+        paper = 'P'
+        source = 'Table 1'
+        dataset = 'mns/circle'
+        vary = { steps = [10, 20] }
+        figure = 'lines'
+        scale = { smoke = { limit = 28 }, cpu = { limit = 28 }, paper = {} }
+        row = [
+            { name = 'a', run = { learner = 'search-pure' }, published = [1, 2] },
+            { name = 'b', run = { learner = 'oracle-of-delphi' } },
+        ]";
+    fs::write(&file, experiment).unwrap();
+    let out = folder.path().join("out");
+    let run = |more: &[&str]| [&["reproduce", text(&file), "--out", text(&out)], more].concat().join(" ");
+    let arguments = run(&[]);
+    let arguments: Vec<&str> = arguments.split(' ').collect();
+    let table = ok(&arguments);
+    assert!(table.contains("no learner yet: oracle-of-delphi") && !table.contains("SMOKE"), "{table}");
+    assert!(fs::read_to_string(out.join("mine.svg")).unwrap().contains("a, published"));
+
+    // A run that fails leaves the others, and the table says which.
+    fs::write(&file, experiment.replace("steps", "stairs")).unwrap();
+    let output = common::wug(&arguments);
+    assert_eq!(output.status.code(), Some(1));
+    let (table, said) =
+        (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+    assert!(
+        table.contains("failed") && said.contains("search-pure has no setting `stairs`"),
+        "{table}{said}"
+    );
+
+    let said = fails(2, &["reproduce", "mns/table-9"]);
+    assert!(said.contains("there are: mns/figure-6, mns/figure-7, mns/table-1"), "{said}");
+    assert!(fails(2, &["reproduce", "mns/table-1", "--scale", "large"]).contains("smoke, cpu or paper"));
+    fs::write(&file, "title = 3").unwrap();
+    assert!(fails(2, &arguments).contains("experiment mine: "));
+}
+
+/// Settings of experiments are settings of their learners, as soon as there is such a learner.
+#[test]
+fn settings_of_experiments_exist() {
+    let mut waiting = Vec::new();
+    for (name, _) in EXPERIMENTS {
+        for scale in Scale::ALL {
+            for cell in Experiment::named(name, scale).unwrap().cells() {
+                let Some(learner) = LEARNERS.iter().find(|known| known.about().name == cell.learner) else {
+                    waiting.push(cell.learner);
+                    continue;
+                };
+                let set: Vec<String> = cell.set.iter().map(|(key, value)| format!("{key}={value}")).collect();
+                if let Err(error) = Settings::read(learner.about(), &set) {
+                    panic!("{name} at {}: {error}", scale.name());
+                }
+            }
+        }
+    }
+    waiting.sort();
+    waiting.dedup();
+    println!("experiments wait for {}", waiting.join(", "));
+}
+
+#[test]
+fn experiments_are_listed() {
+    let listed = ok(&["list", "experiments"]);
+    assert!(EXPERIMENTS.iter().all(|(name, _)| listed.contains(name)), "{listed}");
+    let json: serde_json::Value = serde_json::from_str(&ok(&["list", "experiments", "--json"])).unwrap();
+    assert_eq!(json["experiments"].as_array().unwrap().len(), EXPERIMENTS.len());
+}
