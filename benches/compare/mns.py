@@ -3,9 +3,9 @@
 
     python3 benches/compare/mns.py target/release/wug
 
-Draws problems as wug does for mns/circle (no pictures), first checks that they are alike (the share of answers that
-are 1), then prints the time of each and their ratio, by the clock and by the work of one core. Needs nothing but the
-standard library.
+Draws problems as wug does for mns/circle and writes them as JSON lines, both without pictures; prints the share of
+answers that are 1, which shows that the two draw alike, then the time of each and their ratio, by the clock and by the
+work of one core. Python draws fewer problems, because it takes as long for each. Needs nothing but the standard library.
 """
 
 import json
@@ -162,36 +162,51 @@ def problem(kind, layout, integers, parts):
     return f"{kind} {layout} : {' | '.join(texts)}", answer
 
 
-def main():
-    wug = sys.argv[1] if len(sys.argv) > 1 else "target/release/wug"
-    number = 28 * 500
+def python_sampler(number):
+    """Microseconds for a problem by the clock and of one core, and the share of answers that are 1."""
     random.seed(0)
-    start, cpu = time.perf_counter(), time.process_time()
     ones = 0
+    start, cpu = time.perf_counter(), time.process_time()
     with tempfile.TemporaryFile("w") as out:
         for i in range(number):
-            text, answer = problem(*CONDITIONS[i % 28])
+            kind, layout, integers, parts = CONDITIONS[i % 28]
+            text, answer = problem(kind, layout, integers, parts)
             ones += answer == 1
-            out.write(json.dumps({"id": i, "input": text, "target": str(answer)}) + "\n")
-    python = (time.perf_counter() - start) / number * 1e6
-    python_cpu = (time.process_time() - cpu) / number * 1e6
+            facts = {"type": kind, "layout": layout, "integers": integers, "parts": parts}
+            out.write(json.dumps({"id": i, "input": text, "target": str(answer), "facts": facts}) + "\n")
+    clock, core = time.perf_counter() - start, time.process_time() - cpu
+    return clock / number * 1e6, core / number * 1e6, ones / number
 
+
+def wug_sampler(wug, rounds):
+    """The same for 280,000 problems of wug; the median round by the clock, the mean of one core."""
+    times = []
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     with tempfile.TemporaryDirectory() as folder:
-        start = time.perf_counter()
-        command = [wug, "generate", "mns/circle", "--quiet", "--out", f"{folder}/data"]
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-        seconds = time.perf_counter() - start
-        usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+        for _ in range(rounds):
+            start = time.perf_counter()
+            command = [wug, "generate", "mns/circle", "--no-pictures", "--quiet", "--out", f"{folder}/data"]
+            subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+            times.append(time.perf_counter() - start)
         with open(f"{folder}/data/test.jsonl") as lines:
             targets = [json.loads(line)["target"] for line in lines]
-    rust = seconds / 280_000 * 1e6
-    rust_cpu = (usage.ru_utime + usage.ru_stime) / 280_000 * 1e6
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    core = (usage.ru_utime + usage.ru_stime - before.ru_utime - before.ru_stime) / rounds
+    return sorted(times)[rounds // 2] / 0.28, core / 0.28, targets.count("1") / len(targets)
 
-    share = targets.count("1") / len(targets)
-    print(f"answers that are 1: Python {ones / number:.1%} of {number}, wug {share:.1%} of {len(targets)}")
-    print(f"Python: {python:6.1f} us a problem, {python_cpu:6.1f} us of one core ({number} problems as JSON lines)")
-    print(f"wug:    {rust:6.1f} us a problem, {rust_cpu:6.1f} us of one core (280,000 problems in {seconds:.2f} s)")
-    print(f"ratio:  {python / rust:6.0f} by the clock, {python_cpu / rust_cpu:.0f} core for core")
+
+def main():
+    wug = sys.argv[1] if len(sys.argv) > 1 else "target/release/wug"
+    number = 28 * 250
+    print(f"Python, {number} problems ...", file=sys.stderr, flush=True)
+    python, python_core, ones = python_sampler(number)
+    print("wug, 280,000 problems, 5 times ...", file=sys.stderr, flush=True)
+    rust, rust_core, share = wug_sampler(wug, 5)
+
+    print(f"answers that are 1: Python {ones:.1%}, wug {share:.1%}")
+    print(f"Python: {python:6.2f} us a problem, {python_core:6.2f} us of one core")
+    print(f"wug:    {rust:6.2f} us a problem, {rust_core:6.2f} us of one core")
+    print(f"ratio:  {python / rust:6.0f} by the clock, {python_core / rust_core:.0f} core for core")
 
 
 if __name__ == "__main__":

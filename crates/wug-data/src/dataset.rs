@@ -70,6 +70,11 @@ impl Sequences {
         self.ends.is_empty()
     }
 
+    /// What stands between tokens when they are written.
+    pub(crate) fn separator(&self) -> &'static str {
+        self.separator
+    }
+
     /// The words.
     pub fn vocab(&self) -> &Vocab {
         &self.vocab

@@ -84,6 +84,26 @@ impl Facts {
         self.columns.push(Fact { name, values: Values::Labels { names, rows }, ranges: &[] });
     }
 
+    /// Adds a column of words that go by small numbers: each is made once, however many rows have it.
+    pub fn add_coded<S: AsRef<str>>(
+        &mut self,
+        name: &'static str,
+        codes: impl IntoIterator<Item = u32>,
+        word: impl Fn(u32) -> S,
+    ) {
+        let mut names = Vocab::default();
+        let mut known: Vec<Option<u32>> = Vec::new();
+        let rows = codes.into_iter().map(|code| {
+            let at = code as usize;
+            if at >= known.len() {
+                known.resize(at + 1, None);
+            }
+            *known[at].get_or_insert_with(|| names.add(word(code).as_ref()))
+        });
+        let rows = rows.collect();
+        self.columns.push(Fact { name, values: Values::Labels { names, rows }, ranges: &[] });
+    }
+
     /// All columns.
     pub fn columns(&self) -> &[Fact] {
         &self.columns

@@ -231,6 +231,9 @@ pub(crate) struct Generate {
     /// Only the first N examples of each part
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<usize>,
+    /// Leave the pictures out, where the dataset has them
+    #[arg(long)]
+    pub(crate) no_pictures: bool,
     /// No progress bar
     #[arg(long)]
     pub(crate) quiet: bool,

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use wug_data::Example;
 
 use super::lf::{Form, Notation, Removal};
-use super::sem::{self, Match};
+use super::sem::{self, Match, NoForm};
 use crate::{EXACT, Exact, Judge, Metric, Verdict};
 
 /// Equal up to the names of variables, in the same order.
@@ -96,15 +96,25 @@ pub fn sem_text(target: &str, prediction: &str, notation: Notation) -> Verdict {
     if let Some(verdict) = too_long(target, prediction.as_bytes()) {
         return verdict;
     }
-    let (gold, said) = match forms(target, prediction, notation) {
-        Ok(forms) => forms,
-        Err(verdict) => return verdict,
-    };
-    match sem::compare(&gold, &said) {
-        Match::Equal => Verdict::right(),
-        Match::Undecided => undecided(),
-        Match::Different => Verdict::wrong(sem::sketch(&gold, &said, notation).summary(2)),
+    if prediction.trim().is_empty() {
+        return Verdict::wrong("empty prediction");
     }
+    match sem::compare_texts(target, prediction, notation) {
+        Ok(Match::Equal) => Verdict::right(),
+        Ok(Match::Undecided) => undecided(),
+        Ok(Match::Different) => match forms(target, prediction, notation) {
+            Ok((gold, said)) => Verdict::wrong(sem::sketch(&gold, &said, notation).summary(2)),
+            Err(verdict) => verdict,
+        },
+        Err(no_form) => no_form_verdict(no_form),
+    }
+}
+
+fn no_form_verdict(no_form: NoForm) -> Verdict {
+    Verdict::wrong(match no_form {
+        NoForm::Prediction(error) => format!("not a logical form: {error}"),
+        NoForm::Gold(error) => format!("the target is not a logical form: {error}"),
+    })
 }
 
 fn forms<'t>(
@@ -115,10 +125,9 @@ fn forms<'t>(
     if prediction.trim().is_empty() {
         return Err(Verdict::wrong("empty prediction"));
     }
-    let said = Form::parse(prediction, notation)
-        .map_err(|error| Verdict::wrong(format!("not a logical form: {error}")))?;
-    let gold = Form::parse(target, notation)
-        .map_err(|error| Verdict::wrong(format!("the target is not a logical form: {error}")))?;
+    let said =
+        Form::parse(prediction, notation).map_err(|error| no_form_verdict(NoForm::Prediction(error)))?;
+    let gold = Form::parse(target, notation).map_err(|error| no_form_verdict(NoForm::Gold(error)))?;
     Ok((gold, said))
 }
 

@@ -8,6 +8,8 @@
 //! has, which here counts as drawing them anew; and that this happens with some constants more than with others is left
 //! out.
 
+use std::fmt;
+
 use super::grammar::Interpretation;
 use super::groups::Mode;
 use super::meaning::{Expression, MOST_LEAVES, Operator, Tree};
@@ -50,24 +52,48 @@ impl Derivation {
         format!("{} -> {}", calculations.join(", "), self.answer)
     }
 
-    /// The rule in letters, see [`rule`].
-    pub fn rule(&self) -> String {
-        rule(&self.expression, self.mode, self.interpretation)
+    /// The rule.
+    pub fn rule(&self) -> Rule {
+        Rule { expression: self.expression, mode: self.mode, interpretation: self.interpretation }
     }
 }
 
-/// A rule in letters, one for each number of a group: `a * b / c - d, 2 groups along the axes`.
-pub fn rule(expression: &Expression, mode: Mode, interpretation: Interpretation) -> String {
-    let tree = expression.tree();
-    let rule = tree.with(('a'..='z').take(tree.leaves()));
-    let how = match mode {
-        Mode::Whole => return rule,
-        Mode::Neighbours => "of neighbours",
-        Mode::Symmetry => "by symmetry",
-        Mode::Mirrored => "of neighbours, mirrored",
-        Mode::Axis => "along the axes",
-    };
-    format!("{rule}, {} groups {how}", interpretation.groups())
+/// What is calculated, and over which groups. As text in letters, one for each number of a group:
+/// `a * b / c - d, 2 groups along the axes`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Rule {
+    /// What is calculated in each group.
+    pub expression: Expression,
+    /// Which positions the groups have.
+    pub mode: Mode,
+    /// How many groups.
+    pub interpretation: Interpretation,
+}
+
+impl Rule {
+    /// A number that no other rule has.
+    pub(crate) fn number(&self) -> u32 {
+        let operators = self.expression.operators();
+        let signs = operators.iter().fold(1, |number, &operator| number << 2 | operator as u32);
+        let parenthesis = self.expression.parenthesis().map_or(7, u32::from);
+        let mode = u32::from(self.mode.number()) << 3 | u32::from(self.interpretation.parts());
+        signs << 9 | parenthesis << 6 | mode
+    }
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let tree = self.expression.tree();
+        f.write_str(&tree.with(('a'..='z').take(tree.leaves())))?;
+        let how = match self.mode {
+            Mode::Whole => return Ok(()),
+            Mode::Neighbours => "of neighbours",
+            Mode::Symmetry => "by symmetry",
+            Mode::Mirrored => "of neighbours, mirrored",
+            Mode::Axis => "along the axes",
+        };
+        write!(f, ", {} groups {how}", self.interpretation.groups())
+    }
 }
 
 /// Every derivation of a problem that the sampler can make.

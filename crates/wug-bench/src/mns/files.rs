@@ -78,7 +78,7 @@ fn with_rule(problem: Problem, answer: u16, sampler: &Sampler) -> Row {
         .filter(|derivation| derivation.answer == answer)
         .max_by(|one, other| one.weight.total_cmp(&other.weight));
     let interpretation = derivation.as_ref().map(|derivation| derivation.interpretation);
-    let rule = derivation.map(|derivation| derivation.rule()).unwrap_or_default();
+    let rule = derivation.map(|derivation| derivation.rule());
     Row { problem, answer, interpretation, rule }
 }
 
@@ -94,7 +94,7 @@ fn named_derivation(dataset: &Dataset, row: u32, sampler: &Sampler) -> Option<(P
     let problem = Problem::read(example.input.words()).ok()?;
     let answer: u16 = example.target.words().next()?.parse().ok()?;
     let rule = dataset.table.facts.column("rule").ok()?.value(row).to_string();
-    let fits = |it: &Derivation| it.answer == answer && it.rule() == rule;
+    let fits = |it: &Derivation| it.answer == answer && it.rule().to_string() == rule;
     let derivation = derivations(&problem, sampler).into_iter().find(fits)?;
     Some((problem, derivation))
 }

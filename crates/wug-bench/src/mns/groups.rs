@@ -1,6 +1,7 @@
 //! Which numbers of a panel are calculated together, and in which order.
 
 use super::grammar::{Interpretation, Kind, Layout};
+use super::meaning::MOST_LEAVES;
 
 /// How the positions of a panel fall into groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -45,24 +46,30 @@ impl Mode {
     /// # Panics
     /// If the groups do not divide the positions.
     pub fn groups(self, integers: usize, groups: usize) -> Vec<Vec<u8>> {
+        let order = self.order(integers, groups);
+        order[..integers].chunks(integers / groups).map(<[u8]>::to_vec).collect()
+    }
+
+    /// The positions of all groups, one group behind the other.
+    pub(crate) fn order(self, integers: usize, groups: usize) -> [u8; MOST_LEAVES] {
         assert!(groups > 0 && integers.is_multiple_of(groups), "{groups} groups of {integers} numbers");
         let size = integers / groups;
-        let mut all: Vec<Vec<u8>> = (0..groups)
-            .map(|group| {
-                let position = |i| match self {
+        let mut order = [0; MOST_LEAVES];
+        for (group, positions) in order[..integers].chunks_mut(size).enumerate() {
+            for (i, position) in positions.iter_mut().enumerate() {
+                *position = match self {
                     Self::Whole | Self::Neighbours | Self::Mirrored => group * size + i,
                     Self::Symmetry | Self::Axis => group + groups * i,
-                };
-                (0..size).map(|i| position(i) as u8).collect()
-            })
-            .collect();
-        match self {
-            Self::Mirrored => all[groups - 1].reverse(),
-            // Outer, outer, inner, inner becomes outer, inner, inner, outer.
-            Self::Axis if size == 4 => all.iter_mut().for_each(|group| group[1..].rotate_left(1)),
-            _ => {}
+                } as u8;
+            }
+            match self {
+                Self::Mirrored if group == groups - 1 => positions.reverse(),
+                // Outer, outer, inner, inner becomes outer, inner, inner, outer.
+                Self::Axis if size == 4 => positions[1..].rotate_left(1),
+                _ => {}
+            }
         }
-        all
+        order
     }
 }
 

@@ -156,17 +156,22 @@ impl Sampler {
             constants.fill(constant);
         }
         let mode = *stream.choose(Mode::drawn(layout, interpretation));
-        let groups = mode.groups(layout.integers(), interpretation.groups());
-        let mut operators: Vec<Operator> = (0..OPERATORS).map(|_| *stream.choose(&Operator::ALL)).collect();
+        let (integers, groups) = (layout.integers(), interpretation.groups());
+        let order = mode.order(integers, groups);
+        let mut operators = [Operator::Add; OPERATORS];
+        operators.fill_with(|| *stream.choose(&Operator::ALL));
 
         for _ in 0..CHOICES {
-            let expression = expression(&operators[..groups[0].len() - 1], stream);
-            if let Some(numbers) = self.numbers(&expression.tree(), &constants, &groups, stream) {
+            let expression = expression(&operators[..integers / groups - 1], stream);
+            let tree = expression.tree();
+            let mut numbers = [[0; MOST_LEAVES]; MOST_PANELS];
+            if self.numbers(&tree, &constants, &order[..integers], &mut numbers, stream) {
                 let mut problem = Problem { layout, shape, panels: Vec::with_capacity(panels), asked: 0 };
-                for (numbers, &constant) in numbers.into_iter().zip(&constants) {
+                for (numbers, &constant) in numbers.iter().zip(&constants) {
+                    let numbers = numbers[..integers].to_vec();
                     problem.panels.push(Panel { numbers, centre: shown.then_some(constant) });
                 }
-                problem.asked = stream.below(layout.integers() as u64) as usize;
+                problem.asked = stream.below(integers as u64) as usize;
                 let answer = std::mem::take(&mut problem.panels[panels - 1].numbers[problem.asked]);
                 return Some(Drawn { problem, answer, condition, mode, expression, constants });
             }
@@ -175,27 +180,26 @@ impl Sampler {
         None
     }
 
-    /// Numbers for every group of every panel, in position order; `None` if a group fails too often.
+    /// Numbers for every group of every panel; false if a group fails too often.
     fn numbers(
         &self,
         tree: &Tree,
         constants: &[u16],
-        groups: &[Vec<u8>],
+        order: &[u8],
+        panels: &mut [[u16; MOST_LEAVES]; MOST_PANELS],
         stream: &mut Stream,
-    ) -> Option<Vec<Vec<u16>>> {
-        let integers = groups.len() * tree.leaves();
-        let mut panels = Vec::with_capacity(constants.len());
-        for &constant in constants {
-            let mut numbers = vec![0; integers];
-            for group in groups {
-                let leaves = (0..FAILURES).find_map(|_| self.leaves(tree, constant, stream))?;
+    ) -> bool {
+        for (&constant, numbers) in constants.iter().zip(panels) {
+            for group in order.chunks(tree.leaves()) {
+                let Some(leaves) = (0..FAILURES).find_map(|_| self.leaves(tree, constant, stream)) else {
+                    return false;
+                };
                 for (&position, leaf) in group.iter().zip(leaves) {
                     numbers[usize::from(position)] = leaf;
                 }
             }
-            panels.push(numbers);
         }
-        Some(panels)
+        true
     }
 
     /// Numbers for which the tree comes to `value`, drawn from the root down.

@@ -1,10 +1,12 @@
 //! Which problems go where: parts by the number of a problem in its condition.
 
+use std::collections::HashMap;
+
 use rayon::prelude::*;
 
 use wug_data::{Facts, Part, Result, Sequences, Streams, Table, Vocab};
 
-use super::derivations::rule;
+use super::derivations::Rule;
 use super::grammar::{Condition, Interpretation, Kind, Layout, Shape, cell, conditions};
 use super::problem::Problem;
 use super::sample::{Drawn, Parameters, Sampler};
@@ -26,6 +28,9 @@ pub struct Design {
     /// Panels and numbers.
     pub parameters: Parameters,
 }
+
+/// Rows that are worked out together.
+const CHUNK: usize = 1 << 12;
 
 const PANELS: [usize; 5] = [2, 4, 5, 6, 8];
 const LARGEST: [u16; 5] = [20, 50, 200, 500, 999];
@@ -83,7 +88,11 @@ impl Design {
             let row = |i: u64| {
                 let drawn = self.draw(&sampler, &streams, i);
                 Row {
-                    rule: rule(&drawn.expression, drawn.mode, drawn.condition.interpretation),
+                    rule: Some(Rule {
+                        expression: drawn.expression,
+                        mode: drawn.mode,
+                        interpretation: drawn.condition.interpretation,
+                    }),
                     problem: drawn.problem,
                     answer: drawn.answer,
                     interpretation: Some(drawn.condition.interpretation),
@@ -122,8 +131,8 @@ pub(crate) struct Row {
     pub(crate) answer: u16,
     /// Unknown where a problem comes from elsewhere and the grammar does not make it.
     pub(crate) interpretation: Option<Interpretation>,
-    /// What is calculated, in letters; empty where it is unknown.
-    pub(crate) rule: String,
+    /// What is calculated, where it is known.
+    pub(crate) rule: Option<Rule>,
 }
 
 impl Rows {
@@ -138,12 +147,8 @@ impl Rows {
         let layouts = Layout::ALL.map(|layout| (id(layout.kind().name()), id(layout.name())));
         let shapes = Shape::ALL.map(|shape| id(shape.name()));
 
-        let mut inputs = Sequences::new(vocab.clone(), " ");
-        let mut targets = Sequences::new(answers, " ");
         let number = |number: u16| first_number + u32::from(number) - 1;
-        let mut words = Vec::new();
-        for Row { problem, answer, .. } in &self.rows {
-            words.clear();
+        let push = |Row { problem, .. }: &Row, words: &mut Vec<u32>| {
             let (kind, layout) = layouts[problem.layout as usize];
             words.extend([kind, layout]);
             if problem.shape != Shape::Circle {
@@ -156,40 +161,75 @@ impl Rows {
                     words.extend([equals, number(centre)]);
                 }
             }
-            inputs.push(words.iter().copied());
-            targets.push([u32::from(answer - 1)]);
+        };
+        let chunks: Vec<(Vec<u32>, Vec<u32>)> = self
+            .rows
+            .par_chunks(CHUNK)
+            .map(|rows| {
+                let (mut words, mut lengths) = (Vec::with_capacity(32 * rows.len()), Vec::new());
+                for row in rows {
+                    let start = words.len();
+                    push(row, &mut words);
+                    lengths.push((words.len() - start) as u32);
+                }
+                (words, lengths)
+            })
+            .collect();
+        let mut inputs = Sequences::new(vocab, " ");
+        for (words, lengths) in chunks {
+            inputs.extend(words, lengths);
         }
+        let mut targets = Sequences::new(answers, " ");
+        let ids = self.rows.iter().map(|row| u32::from(row.answer - 1)).collect();
+        targets.extend(ids, self.rows.iter().map(|_| 1));
         Table { inputs, targets, facts: self.facts() }
     }
 
     fn facts(&self) -> Facts {
+        const INTERPRETATIONS: [&str; 3] = ["holistic", "analytic", "unknown"];
         let rows = || self.rows.iter();
-        let interpretation = |row: &Row| row.interpretation.map_or("unknown", Interpretation::name);
-        let cells: Vec<(Layout, &str, String)> = Layout::ALL
-            .into_iter()
-            .flat_map(|layout| {
-                ["holistic", "analytic", "unknown"].map(|name| (layout, name, cell(layout, name)))
-            })
-            .collect();
-        let subset = |row: &Row| {
-            let known = |(layout, name, _): &&(Layout, &str, String)| {
-                *layout == row.problem.layout && *name == interpretation(row)
-            };
-            cells.iter().find(known).map_or("", |(_, _, cell)| cell)
+        let interpretation = |row: &Row| match row.interpretation {
+            Some(Interpretation::Holistic) => 0,
+            Some(Interpretation::Analytic(_)) => 1,
+            None => 2,
         };
+        let layout = |code: u32| Layout::ALL[code as usize];
         let mut facts = Facts::default();
-        facts.add_labels("subset", rows().map(subset));
-        facts.add_labels("type", rows().map(|row| row.problem.layout.kind().name()));
-        facts.add_labels("layout", rows().map(|row| row.problem.layout.name()));
-        facts.add_labels("shape", rows().map(|row| row.problem.shape.name()));
-        facts.add_labels("interpretation", rows().map(interpretation));
+        facts.add_coded(
+            "subset",
+            rows().map(|row| 3 * row.problem.layout as u32 + interpretation(row)),
+            |code| cell(layout(code / 3), INTERPRETATIONS[code as usize % 3]),
+        );
+        let layouts = || rows().map(|row| row.problem.layout as u32);
+        facts.add_coded("type", layouts(), |code| layout(code).kind().name());
+        facts.add_coded("layout", layouts(), |code| layout(code).name());
+        let shapes = rows().map(|row| row.problem.shape as u32);
+        facts.add_coded("shape", shapes, |code| Shape::ALL[code as usize].name());
+        facts.add_coded("interpretation", rows().map(interpretation), |code| INTERPRETATIONS[code as usize]);
         let parts = |row: &Row| row.interpretation.map_or(0, |it| it.parts().into());
         facts.add_numbers("parts", rows().map(parts));
         facts.add_numbers("integers", rows().map(|row| row.problem.integers() as i64));
-        let shown = |row: &Row| if row.problem.shows_constants() { "yes" } else { "no" };
-        facts.add_labels("constant_shown", rows().map(shown));
-        facts.add_labels("rule", rows().map(|row| row.rule.as_str()));
+        let shown = rows().map(|row| row.problem.shows_constants().into());
+        facts.add_coded("constant_shown", shown, |code| ["no", "yes"][code as usize]);
+        let (codes, rules) = self.rules();
+        facts.add_coded("rule", codes, |code| {
+            rules[code as usize].map_or_else(String::new, |rule| rule.to_string())
+        });
         facts
+    }
+
+    /// The different rules, and which of them each row has.
+    fn rules(&self) -> (Vec<u32>, Vec<Option<Rule>>) {
+        let mut known: HashMap<u32, u32> = HashMap::new();
+        let mut rules = Vec::new();
+        let code = |row: &Row| {
+            *known.entry(row.rule.map_or(0, |rule| rule.number())).or_insert_with(|| {
+                rules.push(row.rule);
+                rules.len() as u32 - 1
+            })
+        };
+        let codes = self.rows.iter().map(code).collect();
+        (codes, rules)
     }
 }
 

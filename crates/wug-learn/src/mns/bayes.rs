@@ -60,7 +60,7 @@ pub(super) fn posterior(problem: &Problem, sampler: &Sampler) -> Answer {
         probability: Some(weights[usize::from(best.answer)] / total),
         ..Answer::default()
     };
-    found = found.note("rule", best.rule()).note("derivations", all.len());
+    found = found.note("rule", best.rule().to_string()).note("derivations", all.len());
     if let Some(other) = runner_up {
         let text = format!("{} -> {}", other.rule(), other.answer);
         found = found.note("runner_up", text).note("runner_up_probability", other.weight / total);

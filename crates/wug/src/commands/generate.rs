@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use wug_bench::{Address, BENCHMARKS, Benchmark, Origin, Source, card};
 use wug_data::{
-    Dataset, FileEntry, FileWriter, Folder, Manifest, Part, PartSize, Result, Selection, picture_path,
+    Dataset, Error, FileEntry, FileWriter, Folder, Manifest, Part, PartSize, Result, Selection, picture_path,
     write_jsonl, write_parquet,
 };
 
@@ -24,13 +24,22 @@ pub(crate) fn run(args: &Generate) -> Done {
         None => vec![args.dataset.parse::<Address>()?],
     };
     let about = addresses[0].benchmark.about();
+    if args.no_pictures && args.format == Format::Native {
+        return Err(Error::usage(
+            "--no-pictures: the official files have them; choose --format jsonl or parquet",
+        )
+        .into());
+    }
+    let make = |address: &Address| -> Result<Dataset> {
+        let mut dataset = address.benchmark.make_with(&address.dataset, &source, &settings)?;
+        if args.no_pictures {
+            dataset.pictures = None;
+        }
+        Ok(dataset)
+    };
 
     // A single dataset is made before the folder is touched: most mistakes show then.
-    let first = if whole.is_none() {
-        Some(addresses[0].benchmark.make_with(&addresses[0].dataset, &source, &settings)?)
-    } else {
-        None
-    };
+    let first = if whole.is_none() { Some(make(&addresses[0])?) } else { None };
     if let (Some(dataset), Some(part)) = (&first, &addresses[0].part) {
         dataset.select(part)?;
     }
@@ -44,7 +53,7 @@ pub(crate) fn run(args: &Generate) -> Done {
             let dataset = if let Some(dataset) = &first {
                 dataset
             } else {
-                made = address.benchmark.make_with(&address.dataset, &source, &settings)?;
+                made = make(address)?;
                 &made
             };
             let written = write(args, address, dataset, &layout);
@@ -158,8 +167,9 @@ fn write(
             files.push(folder.pictures(&path, pictures.names.len(), name, |i| (pictures.draw)(i))?);
         }
     } else {
-        let made =
-            format!("wug generate {address} --format {}{} --out DIR", args.format.name(), args.data.typed());
+        let without = if args.no_pictures { " --no-pictures" } else { "" };
+        let (format, data) = (args.format.name(), args.data.typed());
+        let made = format!("wug generate {address} --format {format}{data}{without} --out DIR");
         let text = card(address.benchmark, dataset, &selections, args.format.name(), &made);
         files.push(folder.file(&format!("{inside}README.md"), |out| out.write_all(text.as_bytes()))?);
     }

@@ -26,6 +26,8 @@ mod tree;
 use std::borrow::Cow;
 use std::fmt;
 
+pub(crate) use parse::{Argument, Read, read};
+
 /// A word of a logical form, of the text it was read from or made.
 pub type Name<'t> = Cow<'t, str>;
 

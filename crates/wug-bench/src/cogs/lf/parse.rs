@@ -2,81 +2,133 @@
 
 use std::borrow::Cow;
 
-use super::tokens::{Tokens, is_word};
-use super::{Conjunct, Form, Join, Name, Notation, ParseError, Term, tree};
+use super::tokens::{AND, LAMBDA, Tokens};
+use super::{Conjunct, Form, Join, Notation, ParseError, Term, tree};
 
-impl<'t> Form<'t> {
-    /// Reads a logical form. White space between tokens is free; everything else is as in the releases.
-    pub fn parse(text: &'t str, notation: Notation) -> Result<Self, ParseError> {
-        let mut tokens = Tokens::new(text);
-        let mut form = Self::default();
-        while tokens.take("LAMBDA") {
-            form.lambdas.push(Cow::Borrowed(tokens.word("a variable")?));
-            if !tokens.take(".") {
-                return Err(tokens.expected("`.`"));
-            }
-        }
-        if notation == Notation::VariableFree && form.lambdas.is_empty() {
-            form.conjuncts = tree::parse(&mut tokens)?;
-        } else {
-            form.opens_with_semicolon = tokens.take(";");
-            let mut join = Join::And;
-            loop {
-                let conjunct = conjunct(&mut tokens, notation, &form.lambdas, join)?;
-                form.conjuncts.push(conjunct);
-                join = match tokens.peek() {
-                    Some(";") => Join::Semicolon,
-                    Some("AND") => Join::And,
-                    _ => break,
-                };
-                tokens.next();
-            }
-        }
-        match tokens.peek() {
-            None => Ok(form),
-            Some(_) if notation == Notation::VariableFree => Err(tokens.expected("the end")),
-            Some(_) => Err(tokens.expected("`;`, `AND` or the end")),
+/// What is read of a logical form, one after the other.
+pub(crate) enum Read<'r, 't> {
+    /// A variable that a `LAMBDA` binds.
+    Lambda(&'t str),
+    /// A `;` before anything else.
+    Semicolon,
+    /// A conjunct.
+    Conjunct { join: Join, definite: bool, words: &'r [&'t str], arguments: &'r [Argument<'t>] },
+}
+
+/// An argument as it is read.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Argument<'t> {
+    /// A variable.
+    Variable(&'t str),
+    /// A variable that a `LAMBDA` binds, and which of them; the inner one where two bind the same name.
+    Bound(usize, &'t str),
+    /// A constant.
+    Constant(&'t str),
+    /// A place in a tree, which is a variable by its number.
+    Node(usize),
+}
+
+impl<'t> Argument<'t> {
+    fn term(self) -> Term<'t> {
+        match self {
+            Self::Variable(name) => Term::Variable(Cow::Borrowed(name)),
+            Self::Bound(_, name) => Term::Bound(Cow::Borrowed(name)),
+            Self::Constant(name) => Term::Constant(Cow::Borrowed(name)),
+            Self::Node(number) => Term::numbered(number),
         }
     }
 }
 
-fn conjunct<'t>(
-    tokens: &mut Tokens<'t>,
+/// Reads a logical form piece by piece, for whoever has no need of all of it at once.
+pub(crate) fn read<'t>(
+    text: &'t str,
     notation: Notation,
-    lambdas: &[Name<'t>],
-    join: Join,
-) -> Result<Conjunct<'t>, ParseError> {
-    let definite = tokens.take("*");
-    let mut predicate = vec![Cow::Borrowed(tokens.word("a predicate")?)];
-    while tokens.take(".") {
-        predicate.push(Cow::Borrowed(tokens.word("a word of the predicate")?));
+    each: &mut impl FnMut(Read<'_, 't>),
+) -> Result<(), ParseError> {
+    let mut tokens = Tokens::new(text);
+    let mut lambdas: Vec<&'t str> = Vec::new();
+    while tokens.take(LAMBDA) {
+        let name = tokens.word("a variable")?;
+        lambdas.push(name);
+        each(Read::Lambda(name));
+        if !tokens.take(b'.') {
+            return Err(tokens.expected("`.`"));
+        }
     }
-    let arguments = if notation.has_parentheses() {
-        if tokens.take("(") { arguments(tokens, notation, lambdas)? } else { Vec::new() }
+    if notation == Notation::VariableFree && lambdas.is_empty() {
+        tree::parse(&mut tokens, each)?;
     } else {
-        bare_arguments(tokens, notation, lambdas)?
-    };
-    // ReCOGS has the head of a relation in a conjunct of its own.
-    let head = if arguments.len() >= 2 && (notation == Notation::Recogs || predicate.len() == 1) {
-        None
-    } else {
-        Some(predicate.remove(0))
-    };
-    Ok(Conjunct { join, definite, head, relation: predicate, arguments })
+        if tokens.take(b';') {
+            each(Read::Semicolon);
+        }
+        let mut join = Join::And;
+        let (mut words, mut terms) = (Vec::with_capacity(4), Vec::with_capacity(4));
+        loop {
+            let definite = tokens.take(b'*');
+            words.clear();
+            words.push(tokens.word("a predicate")?);
+            while tokens.take(b'.') {
+                words.push(tokens.word("a word of the predicate")?);
+            }
+            terms.clear();
+            if !notation.has_parentheses() {
+                bare_arguments(&mut tokens, notation, &lambdas, &mut terms)?;
+            } else if tokens.take(b'(') {
+                arguments(&mut tokens, notation, &lambdas, &mut terms)?;
+            }
+            each(Read::Conjunct { join, definite, words: &words, arguments: &terms });
+            join = match tokens.peek() {
+                b';' => Join::Semicolon,
+                AND => Join::And,
+                _ => break,
+            };
+            tokens.next();
+        }
+    }
+    if tokens.at_end() {
+        return Ok(());
+    }
+    Err(tokens.expected(if notation == Notation::VariableFree { "the end" } else { "`;`, `AND` or the end" }))
+}
+
+impl<'t> Form<'t> {
+    /// Reads a logical form. White space between tokens is free; everything else is as in the releases.
+    pub fn parse(text: &'t str, notation: Notation) -> Result<Self, ParseError> {
+        let mut form = Self::default();
+        read(text, notation, &mut |what| match what {
+            Read::Lambda(name) => form.lambdas.push(Cow::Borrowed(name)),
+            Read::Semicolon => form.opens_with_semicolon = true,
+            Read::Conjunct { join, definite, words, arguments } => {
+                // ReCOGS has the head of a relation in a conjunct of its own, and so has a tree.
+                let is_tree = notation == Notation::VariableFree && form.lambdas.is_empty();
+                let is_relation =
+                    arguments.len() >= 2 && (words.len() == 1 || notation == Notation::Recogs || is_tree);
+                let (head, relation) = words.split_at(usize::from(!is_relation));
+                form.conjuncts.push(Conjunct {
+                    join,
+                    definite,
+                    head: head.first().map(|&word| Cow::Borrowed(word)),
+                    relation: relation.iter().map(|&word| Cow::Borrowed(word)).collect(),
+                    arguments: arguments.iter().map(|argument| argument.term()).collect(),
+                });
+            }
+        })?;
+        Ok(form)
+    }
 }
 
 fn arguments<'t>(
     tokens: &mut Tokens<'t>,
     notation: Notation,
-    lambdas: &[Name<'t>],
-) -> Result<Vec<Term<'t>>, ParseError> {
-    let mut arguments = Vec::with_capacity(2);
+    lambdas: &[&'t str],
+    arguments: &mut Vec<Argument<'t>>,
+) -> Result<(), ParseError> {
     loop {
         arguments.push(term(tokens, notation, lambdas)?);
-        if tokens.take(")") {
-            return Ok(arguments);
+        if tokens.take(b')') {
+            return Ok(());
         }
-        if !tokens.take(",") {
+        if !tokens.take(b',') {
             return Err(tokens.expected("`,` or `)`"));
         }
     }
@@ -86,20 +138,20 @@ fn arguments<'t>(
 fn bare_arguments<'t>(
     tokens: &mut Tokens<'t>,
     notation: Notation,
-    lambdas: &[Name<'t>],
-) -> Result<Vec<Term<'t>>, ParseError> {
-    let mut arguments = Vec::with_capacity(2);
-    if !tokens.peek().is_some_and(is_word) {
-        return Ok(arguments);
+    lambdas: &[&'t str],
+    arguments: &mut Vec<Argument<'t>>,
+) -> Result<(), ParseError> {
+    if !tokens.at_word() {
+        return Ok(());
     }
     arguments.push(term(tokens, notation, lambdas)?);
     loop {
         if notation.has_commas() {
-            if !tokens.take(",") {
-                return Ok(arguments);
+            if !tokens.take(b',') {
+                return Ok(());
             }
-        } else if !tokens.peek().is_some_and(is_word) {
-            return Ok(arguments);
+        } else if !tokens.at_word() {
+            return Ok(());
         }
         arguments.push(term(tokens, notation, lambdas)?);
     }
@@ -108,26 +160,25 @@ fn bare_arguments<'t>(
 fn term<'t>(
     tokens: &mut Tokens<'t>,
     notation: Notation,
-    lambdas: &[Name<'t>],
-) -> Result<Term<'t>, ParseError> {
+    lambdas: &[&'t str],
+) -> Result<Argument<'t>, ParseError> {
     let word = tokens.word("an argument")?;
-    if lambdas.iter().any(|bound| bound == word) {
-        return Ok(Term::Bound(Cow::Borrowed(word)));
+    if let Some(bound) = lambdas.iter().rposition(|bound| *bound == word) {
+        return Ok(Argument::Bound(bound, word));
     }
     Ok(match notation {
         Notation::Cogs | Notation::VariableFree => {
-            if word == "x" && tokens.take("_") {
-                Term::Variable(Cow::Borrowed(tokens.word("the number of the variable")?))
+            if word == "x" && tokens.next_is("_") {
+                tokens.next();
+                Argument::Variable(tokens.word("the number of the variable")?)
             } else if let Some(name) = word.strip_prefix("x_").filter(|name| !name.is_empty()) {
-                Term::Variable(Cow::Borrowed(name))
+                Argument::Variable(name)
             } else {
-                Term::Constant(Cow::Borrowed(word))
+                Argument::Constant(word)
             }
         }
-        Notation::Reduced(_) if word.bytes().all(|byte| byte.is_ascii_digit()) => {
-            Term::Variable(Cow::Borrowed(word))
-        }
-        Notation::Reduced(_) => Term::Constant(Cow::Borrowed(word)),
-        Notation::Recogs => Term::Variable(Cow::Borrowed(word)),
+        Notation::Reduced(_) if word.bytes().all(|byte| byte.is_ascii_digit()) => Argument::Variable(word),
+        Notation::Reduced(_) => Argument::Constant(word),
+        Notation::Recogs => Argument::Variable(word),
     })
 }

@@ -1,6 +1,6 @@
 //! Logical forms to text.
 
-use super::{Form, Join, Notation, Term, tree};
+use super::{Conjunct, Form, Join, Notation, Term, tree};
 
 impl Form<'_> {
     /// Writes the form, tokens separated by single spaces.
@@ -28,19 +28,32 @@ impl Form<'_> {
                     Join::And => " AND ",
                 });
             }
-            if conjunct.definite {
-                out.push_str("* ");
-            }
-            for (i, word) in conjunct.predicate().enumerate() {
-                if i > 0 {
-                    out.push_str(" . ");
-                }
-                out.push_str(word);
-            }
-            write_arguments(&conjunct.arguments, notation, &mut out);
+            write(conjunct, notation, &mut out);
         }
         out
     }
+}
+
+impl Conjunct<'_> {
+    /// Writes the conjunct by itself, as [`Form::print`] does.
+    pub fn print(&self, notation: Notation) -> String {
+        let mut out = String::with_capacity(64);
+        write(self, notation, &mut out);
+        out
+    }
+}
+
+fn write(conjunct: &Conjunct<'_>, notation: Notation, out: &mut String) {
+    if conjunct.definite {
+        out.push_str("* ");
+    }
+    for (i, word) in conjunct.predicate().enumerate() {
+        if i > 0 {
+            out.push_str(" . ");
+        }
+        out.push_str(word);
+    }
+    write_arguments(&conjunct.arguments, notation, out);
 }
 
 fn write_arguments(arguments: &[Term<'_>], notation: Notation, out: &mut String) {

@@ -1,46 +1,52 @@
 //! The variable-free notation: `see ( agent = * girl , theme = cake ( nmod . on = table ) )`.
 
-use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
+use super::parse::{Argument, Read};
 use super::tokens::Tokens;
-use super::{Conjunct, Form, Name, ParseError, Term};
+use super::{Form, Join, Name, ParseError, Term};
 
 /// Reads a tree as predications: each node is a variable, numbered as it is met, with a label and edges.
-pub(super) fn parse<'t>(tokens: &mut Tokens<'t>) -> Result<Vec<Conjunct<'t>>, ParseError> {
-    let mut conjuncts = Vec::new();
+pub(super) fn parse<'t>(
+    tokens: &mut Tokens<'t>,
+    each: &mut impl FnMut(Read<'_, 't>),
+) -> Result<(), ParseError> {
+    let join = Join::And;
     // Nodes whose edges are being read; text may nest as deep as it likes.
     let mut open: Vec<usize> = Vec::new();
     let mut nodes = 0;
+    let mut words = Vec::new();
     loop {
         let node = nodes;
         nodes += 1;
-        let definite = tokens.take("*");
+        let definite = tokens.take(b'*');
         let label = tokens.word("a node")?;
-        conjuncts.push(Conjunct { definite, ..Conjunct::one_place(label, Term::numbered(node)) });
-        if tokens.take("(") {
+        each(Read::Conjunct { join, definite, words: &[label], arguments: &[Argument::Node(node)] });
+        if tokens.take(b'(') {
             open.push(node);
         } else {
             loop {
                 match open.last() {
-                    None => return Ok(conjuncts),
-                    Some(_) if tokens.take(")") => {
+                    None => return Ok(()),
+                    Some(_) if tokens.take(b')') => {
                         open.pop();
                     }
-                    Some(_) if tokens.take(",") => break,
+                    Some(_) if tokens.take(b',') => break,
                     Some(_) => return Err(tokens.expected("`,` or `)`")),
                 }
             }
         }
-        let Some(&parent) = open.last() else { return Ok(conjuncts) };
-        let mut relation = vec![Cow::Borrowed(tokens.word("a role")?)];
-        while tokens.take(".") {
-            relation.push(Cow::Borrowed(tokens.word("a word of the role")?));
+        let Some(&parent) = open.last() else { return Ok(()) };
+        words.clear();
+        words.push(tokens.word("a role")?);
+        while tokens.take(b'.') {
+            words.push(tokens.word("a word of the role")?);
         }
-        if !tokens.take("=") {
+        if !tokens.take(b'=') {
             return Err(tokens.expected("`=`"));
         }
-        conjuncts.push(Conjunct::two_place(None, relation, Term::numbered(parent), Term::numbered(nodes)));
+        let arguments = [Argument::Node(parent), Argument::Node(nodes)];
+        each(Read::Conjunct { join, definite: false, words: &words, arguments: &arguments });
     }
 }
 

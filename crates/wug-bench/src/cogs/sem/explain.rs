@@ -1,10 +1,10 @@
 //! Why a prediction is wrong: what it lacks and what it adds, under the best mapping of its variables that is found.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use super::super::lf::{Conjunct, Form, Notation, Term};
-use super::structure::{Argument, Atom, Pair, Structure};
+use super::structure::{Argument, Atom, Structure, Symbols};
 
 /// How a prediction differs from the gold form.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -35,31 +35,25 @@ const MOST_EXCHANGED: usize = 100;
 /// From so many rounds of telling variables apart on, pairs are exchanged too.
 const THOROUGH: usize = 6;
 
-fn explanation(gold: &Form<'_>, prediction: &Form<'_>, notation: Notation, rounds: usize) -> Explanation {
-    let Pair { gold: g, prediction: p } = Pair::new(gold, prediction);
-    let said: HashSet<&Atom> = g.atoms.iter().collect();
+fn explanation<'t>(gold: &Form<'t>, prediction: &Form<'t>, notation: Notation, rounds: usize) -> Explanation {
+    let mut symbols = Symbols::default();
+    let g = Structure::of(gold, &mut symbols);
+    let p = Structure::of(prediction, &mut symbols);
     let mut mapping = paired(&g, &p, rounds);
     if rounds >= THOROUGH && p.variables() <= MOST_EXCHANGED && g.variables() <= MOST_EXCHANGED {
-        exchange(&g, &p, &said, &mut mapping);
+        exchange(&g, &p, &mut mapping);
     }
 
-    let mut covered: HashSet<Atom> = HashSet::new();
+    let mut covered = vec![false; g.atoms().len()];
     let mut extra = Vec::new();
-    for (atom, &conjunct) in p.atoms.iter().zip(&p.conjuncts) {
-        match mapped(atom, &mapping).filter(|atom| said.contains(atom)) {
-            Some(atom) => {
-                covered.insert(atom);
-            }
-            None => extra.push(conjunct),
+    for atom in p.atoms() {
+        match said(&g, &p, atom, &mapping) {
+            Some(place) => covered[place] = true,
+            None => extra.push(atom.conjunct),
         }
     }
-    let mut missing: Vec<u32> = g
-        .atoms
-        .iter()
-        .zip(&g.conjuncts)
-        .filter(|(atom, _)| !covered.contains(*atom))
-        .map(|(_, &c)| c)
-        .collect();
+    let uncovered = g.atoms().iter().zip(covered).filter(|(_, covered)| !covered);
+    let mut missing: Vec<u32> = uncovered.map(|(atom, _)| atom.conjunct).collect();
     missing.sort_unstable();
     extra.sort_unstable();
     let text = |form: &Form<'_>, conjunct: u32| text_of(&form.conjuncts[conjunct as usize], notation);
@@ -67,7 +61,7 @@ fn explanation(gold: &Form<'_>, prediction: &Form<'_>, notation: Notation, round
     let pairs = mapping
         .iter()
         .enumerate()
-        .filter_map(|(i, to)| Some((names_p[i].clone(), names_g[(*to)? as usize].clone())));
+        .filter_map(|(i, to)| Some((names_p[i].to_owned(), names_g[(*to)? as usize].to_owned())));
     Explanation {
         missing: missing.into_iter().map(|conjunct| text(gold, conjunct)).collect(),
         extra: extra.into_iter().map(|conjunct| text(prediction, conjunct)).collect(),
@@ -108,21 +102,21 @@ fn shortened(text: &str) -> String {
 
 /// A conjunct as text, without what joins it to the one before.
 fn text_of(conjunct: &Conjunct<'_>, notation: Notation) -> String {
-    let form = Form { conjuncts: vec![conjunct.clone()], ..Form::default() };
     // A predication of a tree has numbers for nodes; they are best shown as ReCOGS would.
-    form.print(if notation == Notation::VariableFree { Notation::Recogs } else { notation })
+    conjunct.print(if notation == Notation::VariableFree { Notation::Recogs } else { notation })
 }
 
 /// The name of each variable.
-fn names(form: &Form<'_>, structure: &Structure) -> Vec<String> {
-    let mut names = vec![String::new(); structure.variables()];
+fn names<'f>(form: &'f Form<'_>, structure: &Structure) -> Vec<&'f str> {
+    let mut names = vec![""; structure.variables()];
     for (i, name) in form.lambdas.iter().enumerate() {
-        names[i] = name.to_string();
+        names[i] = name;
     }
-    for (atom, &conjunct) in structure.atoms.iter().zip(&structure.conjuncts) {
-        for (argument, term) in atom.arguments.iter().zip(&form.conjuncts[conjunct as usize].arguments) {
-            if let (Argument::Variable(variable), Term::Variable(name)) = (argument, term) {
-                names[*variable as usize] = name.to_string();
+    for atom in structure.atoms() {
+        let terms = &form.conjuncts[atom.conjunct as usize].arguments;
+        for (argument, term) in structure.arguments(atom).iter().zip(terms) {
+            if let (Some(variable), Term::Variable(name)) = (argument.variable(), term) {
+                names[variable as usize] = name;
             }
         }
     }
@@ -132,13 +126,17 @@ fn names(form: &Form<'_>, structure: &Structure) -> Vec<String> {
 /// A gold variable for each predicted one, where one is left.
 type Mapping = Vec<Option<u32>>;
 
-/// The atom with its variables mapped, if they all are.
-fn mapped(atom: &Atom, mapping: &[Option<u32>]) -> Option<Atom> {
-    let arguments = atom.arguments.iter().map(|argument| match *argument {
-        Argument::Variable(variable) => mapping[variable as usize].map(Argument::Variable),
-        constant @ Argument::Constant(_) => Some(constant),
-    });
-    Some(Atom { symbol: atom.symbol, arguments: arguments.collect::<Option<_>>()? })
+/// Where the gold structure says what an atom of the prediction says, once its variables are mapped.
+fn said(gold: &Structure, prediction: &Structure, atom: &Atom, mapping: &[Option<u32>]) -> Option<usize> {
+    let map = |argument: &Argument| match argument.variable() {
+        Some(variable) => mapping[variable as usize].map(|image| argument.mapped(|_| image)),
+        None => Some(*argument),
+    };
+    match prediction.arguments(atom) {
+        [one] => gold.find(atom.predicate(), &[map(one)?]),
+        [one, other] => gold.find(atom.predicate(), &[map(one)?, map(other)?]),
+        more => gold.find(atom.predicate(), &more.iter().map(map).collect::<Option<Vec<_>>>()?),
+    }
 }
 
 /// Pairs variables whose colours agree after many rounds of refinement, then after fewer; what is left, in order.
@@ -155,13 +153,22 @@ fn paired(gold: &Structure, prediction: &Structure, rounds: usize) -> Mapping {
     let (of_gold, of_prediction) = (history(gold), history(prediction));
     let mut mapping: Mapping = vec![None; prediction.variables()];
     let mut taken = vec![false; gold.variables()];
+    let mut free: Vec<(u64, u32)> = Vec::new();
     for round in (0..=rounds).rev() {
-        let mut free: HashMap<u64, Vec<u32>> = HashMap::new();
-        for variable in (0..gold.variables()).rev().filter(|&variable| !taken[variable]) {
-            free.entry(of_gold[round][variable]).or_default().push(variable as u32);
-        }
+        free.clear();
+        let colours = of_gold[round].iter().zip(0..).zip(&taken).filter(|(_, taken)| !**taken);
+        free.extend(colours.map(|((&colour, variable), _)| (colour, variable)));
+        free.sort_unstable();
+        // The variables of a colour are given in order; the first place of a colour counts how many have been.
+        let mut given = vec![0; free.len()];
         for (variable, to) in mapping.iter_mut().enumerate().filter(|(_, to)| to.is_none()) {
-            if let Some(chosen) = free.get_mut(&of_prediction[round][variable]).and_then(Vec::pop) {
+            let colour = of_prediction[round][variable];
+            let first = free.partition_point(|&(other, _)| other < colour);
+            let Some(&next) = given.get(first) else { continue };
+            if let Some(&(other, chosen)) = free.get(first + next)
+                && other == colour
+            {
+                given[first] += 1;
                 *to = Some(chosen);
                 taken[chosen as usize] = true;
             }
@@ -171,15 +178,15 @@ fn paired(gold: &Structure, prediction: &Structure, rounds: usize) -> Mapping {
 }
 
 /// Exchanges the images of two variables, or takes one that is free, while that helps.
-fn exchange(gold: &Structure, prediction: &Structure, said: &HashSet<&Atom>, mapping: &mut Mapping) {
+fn exchange(gold: &Structure, prediction: &Structure, mapping: &mut Mapping) {
     let score = |mapping: &Mapping, touched: [usize; 2]| {
-        let atoms =
-            touched.iter().flat_map(|&variable| &prediction.occurrences[variable]).map(|&(atom, _)| atom);
-        let atoms: HashSet<u32> = atoms.collect();
-        let right = |atom: &&u32| {
-            mapped(&prediction.atoms[**atom as usize], mapping).is_some_and(|atom| said.contains(&atom))
-        };
-        atoms.iter().filter(right).count()
+        let places = touched.iter().flat_map(|&variable| prediction.places(variable as u32));
+        let mut atoms: Vec<u32> = places.map(|&(atom, _)| atom).collect();
+        atoms.sort_unstable();
+        atoms.dedup();
+        let right =
+            |&atom: &u32| said(gold, prediction, &prediction.atoms()[atom as usize], mapping).is_some();
+        atoms.into_iter().filter(right).count()
     };
     // Each exchange brings at least one more predication into line, so this ends.
     loop {

@@ -3,14 +3,20 @@
 use std::cell::Cell;
 
 use super::Match;
-use super::structure::{Argument, Atom, Structure, mix};
+use super::structure::{Argument, Structure, mix};
 
 /// Choices within choices beyond this are given up as undecided: what reaches it is no logical form of a sentence.
 const DEEPEST: usize = 200;
 
 /// Looks for a mapping of the variables of `a` onto those of `b` that maps the atoms onto the atoms.
-pub(super) fn search(a: &Structure, b: &Structure, work: &Cell<u64>) -> Match {
-    let mut search = Search { a, b, work, mapping: vec![u32::MAX; a.variables()] };
+pub(super) fn search(a: &Structure, b: &Structure, scratch: &mut Scratch, work: &Cell<u64>) -> Match {
+    if !a.is_like(b) {
+        return Match::Different;
+    }
+    let mut search = Search { a, b, work, scratch };
+    if let Some(verdict) = search.only_way() {
+        return verdict;
+    }
     let all: Vec<u32> = (0..a.variables() as u32).collect();
     let mut colours = (a.first_colours(), b.first_colours());
     match search.solve(&all, &all, &mut colours, 0) {
@@ -24,13 +30,65 @@ struct Search<'a> {
     a: &'a Structure,
     b: &'a Structure,
     work: &'a Cell<u64>,
+    scratch: &'a mut Scratch,
+}
+
+/// Lists that are used again and again.
+#[derive(Default)]
+pub(super) struct Scratch {
     mapping: Vec<u32>,
+    colours: Colours,
+    left: Vec<(u64, u32)>,
+    right: Vec<(u64, u32)>,
+    taken: Vec<bool>,
 }
 
 /// The colours of the variables of both structures.
 type Colours = (Vec<u64>, Vec<u64>);
 
 impl Search<'_> {
+    /// Most forms say something else of each variable, as a few rounds of colours show: then there is but one way to
+    /// map them, and it is right or none is. `None` where some variables stay alike.
+    fn only_way(&mut self) -> Option<Match> {
+        let variables = self.a.variables();
+        let mut scratch = std::mem::take(self.scratch);
+        let Scratch { mapping, colours, left, right, .. } = &mut scratch;
+        mapping.clear();
+        mapping.resize(variables, u32::MAX);
+        for (structure, colours) in [(self.a, &mut colours.0), (self.b, &mut colours.1)] {
+            colours.clear();
+            colours.extend((0..variables).map(|variable| structure.first_colour(variable)));
+        }
+        let mut before = 0;
+        let outcome = loop {
+            // As much as `refine` would take for the same round.
+            if !self.spend(2 * (variables + self.a.number_of_places()) as u64) {
+                break None;
+            }
+            colour_all(self.a, &mut colours.0, left);
+            colour_all(self.b, &mut colours.1, right);
+            if !left.iter().map(|(colour, _)| colour).eq(right.iter().map(|(colour, _)| colour)) {
+                break Some(Match::Different);
+            }
+            let classes = left.chunk_by(|(one, _), (other, _)| one == other).count();
+            if classes == variables {
+                for (&(_, variable), &(_, image)) in left.iter().zip(&*right) {
+                    mapping[variable as usize] = image;
+                }
+                break Some(Match::Equal);
+            }
+            if classes == before {
+                break None;
+            }
+            before = classes;
+        };
+        *self.scratch = scratch;
+        match outcome {
+            Some(Match::Equal) if !self.maps() => Some(Match::Different),
+            outcome => outcome,
+        }
+    }
+
     /// Maps the variables `left` of `a` onto `right` of `b`. All others that they are related to have been mapped, and
     /// have colours that no variable shares.
     fn solve(&mut self, left: &[u32], right: &[u32], colours: &mut Colours, depth: usize) -> Match {
@@ -46,7 +104,7 @@ impl Search<'_> {
             if shares_colour(&left, i, &colours.0) {
                 open.push(i);
             } else {
-                self.mapping[variable as usize] = right[i];
+                self.scratch.mapping[variable as usize] = right[i];
             }
         }
         if open.is_empty() {
@@ -135,7 +193,7 @@ impl Search<'_> {
     fn refine(&self, left: &[u32], right: &[u32], colours: &mut Colours) -> Match {
         let mut classes = 0;
         loop {
-            let visited = left.iter().map(|&v| 1 + self.a.occurrences[v as usize].len() as u64).sum::<u64>();
+            let visited = left.iter().map(|&v| 1 + self.a.places(v).len() as u64).sum::<u64>();
             if !self.spend(2 * visited) {
                 return Match::Undecided;
             }
@@ -166,29 +224,34 @@ impl Search<'_> {
         rest.is_some()
     }
 
-    /// Whether the mapping turns the atoms of `a` into those of `b`.
-    fn maps(&self) -> bool {
-        let mut mapped: Vec<Atom> = self
-            .a
-            .atoms
-            .iter()
-            .map(|atom| Atom {
-                symbol: atom.symbol,
-                arguments: atom
-                    .arguments
-                    .iter()
-                    .map(|argument| match *argument {
-                        Argument::Variable(variable) => Argument::Variable(self.mapping[variable as usize]),
-                        constant @ Argument::Constant(_) => constant,
-                    })
-                    .collect(),
+    /// Whether the mapping turns the atoms of `a` into those of `b`. Both have as many.
+    fn maps(&mut self) -> bool {
+        let Scratch { mapping, taken, .. } = &mut *self.scratch;
+        taken.clear();
+        taken.resize(mapping.len(), false);
+        let is_one_to_one = mapping.iter().all(|&image| !std::mem::replace(&mut taken[image as usize], true));
+        let map = |argument: &Argument| argument.mapped(|variable| mapping[variable as usize]);
+        is_one_to_one
+            && self.a.atoms().iter().all(|atom| {
+                let found = match self.a.arguments(atom) {
+                    [one] => self.b.find(atom.predicate(), &[map(one)]),
+                    [one, other] => self.b.find(atom.predicate(), &[map(one), map(other)]),
+                    more => self.b.find(atom.predicate(), &more.iter().map(map).collect::<Vec<_>>()),
+                };
+                found.is_some()
             })
-            .collect();
-        mapped.sort_unstable();
-        let mut images = self.mapping.clone();
-        images.sort_unstable();
-        images.windows(2).all(|pair| pair[0] != pair[1]) && mapped == self.b.atoms
     }
+}
+
+/// Colours all variables anew and sorts them by that.
+fn colour_all(structure: &Structure, colours: &mut [u64], sorted: &mut Vec<(u64, u32)>) {
+    sorted.clear();
+    sorted
+        .extend((0..colours.len() as u32).map(|variable| (structure.recolour(variable, colours), variable)));
+    for &(colour, variable) in &*sorted {
+        colours[variable as usize] = colour;
+    }
+    sorted.sort_unstable();
 }
 
 /// The variables, grouped by which are related, over any number of steps.
@@ -208,9 +271,9 @@ fn parts(structure: &Structure, variables: &[u32]) -> Vec<Vec<u32>> {
         let mut next = 0;
         while let Some(&variable) = part.get(next) {
             next += 1;
-            for &(atom, _) in &structure.occurrences[variable as usize] {
-                for argument in &structure.atoms[atom as usize].arguments {
-                    if let Argument::Variable(other) = *argument
+            for &(atom, _) in structure.places(variable) {
+                for argument in structure.arguments(&structure.atoms()[atom as usize]) {
+                    if let Some(other) = argument.variable()
                         && part_of[other as usize] == u32::MAX - 1
                     {
                         part_of[other as usize] = number;

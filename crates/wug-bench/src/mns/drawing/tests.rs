@@ -148,7 +148,7 @@ fn the_released_problem_comes_out_pixel_by_pixel() {
     let row = files::read_npz(&path, &sampler).unwrap();
     let text = "combination include : 52 80 14 68 1 1 2 1 | 23 14 57 86 3 7 1 1 | 29 1 17 75 ? 87 1 1";
     assert_eq!((row.problem.to_string().as_str(), row.answer), (text, 1));
-    assert_eq!(row.rule, "a * b / c - d, 2 groups along the axes");
+    assert_eq!(row.rule.unwrap().to_string(), "a * b / c - d, 2 groups along the axes");
     assert_eq!(files::picture(&path).unwrap(), draw(&row.problem), "maximum difference 0");
     official.compared(1);
 }
