@@ -1,5 +1,7 @@
 use std::ops::Range;
 
+use rayon::prelude::*;
+
 use crate::Real;
 use crate::kernels::{Packed, View};
 
@@ -87,11 +89,10 @@ impl Layout {
     }
 }
 
-/// The parameters as the kernels read them: the flat buffer, and each matrix in the order of a right factor, once for the
-/// way forward and once for the way back. Made once for each step of training and shared by all threads.
+/// The parameters as products read them: each matrix in the order of a right factor, once for the way forward and once for
+/// the way back. Made once for each step of training and shared by all threads.
 #[derive(Debug, Default)]
 pub(crate) struct Weights<T> {
-    flat: Vec<T>,
     ranges: Vec<Range<usize>>,
     forward: Vec<Packed<T>>,
     backward: Vec<Packed<T>>,
@@ -101,25 +102,24 @@ impl<T: Real> Weights<T> {
     /// Reads the parameters; `backward` only if there will be a way back.
     pub(crate) fn read(&mut self, layout: &Layout, values: &[T], backward: bool) {
         assert_eq!(values.len(), layout.len());
-        self.flat.clear();
-        self.flat.extend_from_slice(values);
         self.ranges = layout.tensors.iter().map(Tensor::range).collect();
         self.forward.resize_with(layout.tensors.len(), Packed::default);
         self.backward.resize_with(layout.tensors.len(), Packed::default);
-        for (i, tensor) in layout.tensors.iter().enumerate() {
+        let both = self.forward.par_iter_mut().zip(&mut self.backward);
+        both.zip(&layout.tensors).for_each(|((forward, back), tensor)| {
             if matches!(tensor.first, Start::Matrix(_)) {
                 let matrix = View::new(&values[tensor.range()], tensor.rows, tensor.columns);
-                self.forward[i].pack(matrix.transposed());
+                forward.pack(matrix.transposed());
                 if backward {
-                    self.backward[i].pack(matrix);
+                    back.pack(matrix);
                 }
             }
-        }
+        });
     }
 
-    /// The values as they are.
-    pub(crate) fn flat(&self, id: Id) -> &[T] {
-        &self.flat[self.ranges[id.0].clone()]
+    /// Where the values of a tensor are.
+    pub(crate) fn range(&self, id: Id) -> Range<usize> {
+        self.ranges[id.0].clone()
     }
 
     /// Right factor of `x * W^T`.
