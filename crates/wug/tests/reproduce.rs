@@ -85,6 +85,31 @@ fn learners_that_do_not_exist_are_named() {
     assert!(fails(2, &arguments).contains("experiment mine: "));
 }
 
+/// Every learner that exists runs, and every other is named: no cell is left out.
+#[test]
+fn experiments_of_networks_run_at_smoke() {
+    for (experiment, columns) in [("scan/experiment-2", 4), ("scan/experiment-4", 3), ("nacs/table-9", 2)] {
+        let folder = tempfile::tempdir().unwrap();
+        let printed =
+            ok(&["reproduce", experiment, "--scale", "smoke", "--out", text(folder.path()), "--json"]);
+        let json: serde_json::Value = serde_json::from_str(&printed).unwrap();
+        for row in json["rows"].as_array().unwrap() {
+            let learner = row["learner"].as_str().unwrap();
+            let exists = LEARNERS.iter().any(|known| known.about().name == learner);
+            let cells = row["columns"].as_array().unwrap();
+            assert_eq!(cells.len(), columns, "{experiment}");
+            for cell in cells {
+                let (ours, has_number) = (&cell["ours"], cell["mean"].is_number());
+                let fits = if exists { has_number || ours == "no_examples" } else { ours == "no_learner" };
+                assert!(
+                    fits && cell["theirs_printed"].is_string() | cell["theirs"].is_null(),
+                    "{experiment}: {row}"
+                );
+            }
+        }
+    }
+}
+
 /// Settings of experiments are settings of their learners, as soon as there is such a learner.
 #[test]
 fn settings_of_experiments_exist() {

@@ -47,7 +47,7 @@ pub fn figure(outcome: &Outcome) -> Option<String> {
             Figure::Bars => bars(&mut out, one, (i, series.len()), step),
         }
     }
-    legend(&mut out, &series, width);
+    legend(&mut out, &series, kind, width);
     out.push_str("</svg>\n");
     Some(out)
 }
@@ -138,7 +138,7 @@ fn line(out: &mut String, series: &Series, step: f64) {
 /// A bar for each column; the paper's is paler.
 fn bars(out: &mut String, series: &Series, (i, of): (usize, usize), step: f64) {
     let width = (step * 0.8 / of as f64).min(40.0);
-    let opacity = if series.is_theirs { "0.4" } else { "1" };
+    let opacity = opacity(series);
     for (column, point) in series.points.iter().enumerate() {
         let Some((value, spread)) = *point else { continue };
         let middle = LEFT + step * (column as f64 + 0.5) + width * (i as f64 + 0.5 - of as f64 / 2.0);
@@ -164,19 +164,37 @@ fn whisker(out: &mut String, x: f64, value: f64, spread: f64, colour: &str) {
     }
 }
 
-fn legend(out: &mut String, series: &[Series], width: f64) {
+fn legend(out: &mut String, series: &[Series], kind: Figure, width: f64) {
     for (i, one) in series.iter().enumerate() {
         let x = LEFT + (i % 2) as f64 * (width - LEFT) / 2.0;
         let y = TOP + HEIGHT + 54.0 + 18.0 * (i / 2) as f64;
-        let dash = if one.is_theirs { " stroke-dasharray=\"5 4\"" } else { "" };
-        let (end, middle) = (x + 22.0, y - 4.0);
-        let _ = writeln!(
-            out,
-            "<line x1=\"{x:.1}\" x2=\"{end:.1}\" y1=\"{middle:.1}\" y2=\"{middle:.1}\" stroke=\"{}\" stroke-width=\"3\"{dash}/>",
-            one.colour
-        );
+        let colour = one.colour;
+        match kind {
+            Figure::Lines => {
+                let dash = if one.is_theirs { " stroke-dasharray=\"5 4\"" } else { "" };
+                let (end, middle) = (x + 22.0, y - 4.0);
+                let _ = writeln!(
+                    out,
+                    "<line x1=\"{x:.1}\" x2=\"{end:.1}\" y1=\"{middle:.1}\" y2=\"{middle:.1}\" stroke=\"{colour}\" \
+                     stroke-width=\"2\"{dash}/>"
+                );
+            }
+            Figure::Bars => {
+                let (left, top) = (x + 6.0, y - 9.0);
+                let opacity = opacity(one);
+                let _ = writeln!(
+                    out,
+                    "<rect x=\"{left:.1}\" y=\"{top:.1}\" width=\"11\" height=\"11\" fill=\"{colour}\" opacity=\"{opacity}\"/>"
+                );
+            }
+        }
         let _ = writeln!(out, "<text x=\"{:.1}\" y=\"{y:.1}\">{}</text>", x + 28.0, escaped(&one.name));
     }
+}
+
+/// The paper's bars are paler.
+fn opacity(series: &Series) -> &'static str {
+    if series.is_theirs { "0.4" } else { "1" }
 }
 
 fn escaped(text: &str) -> String {
@@ -203,7 +221,7 @@ mod tests {
             run = { learner = "search-pure" }
             published = [10, 20]
         "#;
-        for (kind, marks) in [("lines", 4), ("bars", 4)] {
+        for (kind, marks) in [("lines", 4), ("bars", 6)] {
             let text = text.replace("\"lines\"", &format!("\"{kind}\""));
             let experiment = Experiment::read("x", &text, Scale::Cpu).unwrap();
             let ours = vec![vec![Ours::Runs(vec![5.0, 7.0]), Ours::Runs(vec![50.0])]];

@@ -169,6 +169,7 @@ fn columns(name: &str, file: &File) -> Result<Vec<Column>> {
             metric: file.metric.clone(),
             by: None,
             set: BTreeMap::new(),
+            vary: None,
         })
     };
     let mut columns = Vec::new();
@@ -195,13 +196,13 @@ fn columns(name: &str, file: &File) -> Result<Vec<Column>> {
             metric: own.metric.clone().or_else(|| file.metric.clone()),
             by: by.map(|fact| (fact, value)),
             set: typed_set(name, &own.set)?,
+            vary: None,
         });
     }
     for (key, values) in file.vary.iter().flatten() {
         for value in values {
             let value = typed(name, key, value)?;
-            let set = BTreeMap::from([(key.clone(), value.clone())]);
-            columns.push(Column { set, ..plain(value)? });
+            columns.push(Column { vary: Some((key.clone(), value.clone())), ..plain(value)? });
         }
     }
     if columns.is_empty() {
@@ -238,7 +239,7 @@ fn expand(
     }
     let mut rows = vec![Row {
         name: row.name.clone(),
-        run: Some(Run { learner: run.learner.clone(), set }),
+        run: Some(Run { learner: run.learner.clone(), set, follows: run.protocol.is_some() }),
         runs,
         theirs,
         note: row.note.clone(),

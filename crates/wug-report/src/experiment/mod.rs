@@ -106,8 +106,10 @@ pub struct Column {
     pub metric: Option<String>,
     /// The fact that scores are broken down by, and the value that counts; all if there is none.
     pub by: Option<(String, Option<String>)>,
-    /// Settings that only this column has.
+    /// Settings that only this column has, for rows that follow a protocol.
     pub set: BTreeMap<String, String>,
+    /// The setting whose value the column is, for all rows.
+    pub vary: Option<(String, String)>,
 }
 
 /// A learner in a table.
@@ -132,6 +134,8 @@ pub struct Run {
     pub learner: String,
     /// Its settings.
     pub set: BTreeMap<String, String>,
+    /// Whether it follows a protocol of the experiment, as networks do and searches do not.
+    pub follows: bool,
 }
 
 /// A number of the paper in a table.
@@ -229,7 +233,8 @@ impl Experiment {
     pub fn cell(&self, row: &Row, column: &Column, number: u64) -> Option<Cell> {
         let run = row.run.as_ref()?;
         let mut set = run.set.clone();
-        set.extend(column.set.clone());
+        set.extend(column.set.clone().into_iter().filter(|_| run.follows));
+        set.extend(column.vary.clone());
         Some(Cell {
             dataset: column.dataset.replace("{run}", &(number % 5 + 1).to_string()),
             part: column.part.clone(),

@@ -113,7 +113,7 @@ fn learners() -> Done {
         writeln!(out, "\n{BOLD}{}{BOLD:#}", about.name)?;
         let rows = about.settings.iter().map(|setting| {
             let default = setting.default.value().to_string();
-            vec![format!("--with {}={default}", setting.name), setting.about.to_owned()]
+            vec![format!("--set {}={default}", setting.name), setting.about.to_owned()]
         });
         write!(out, "{}", table(&["setting and default", "what it does"], &[], rows.collect()))?;
     }
