@@ -56,18 +56,17 @@ def ways(gold, prediction):
 
 
 def sem(gold, prediction):
+    """As described: list every combination, keep those that cover all variables of both, rename, compare."""
     choices = candidates(gold, prediction)
-    wanted = conjuncts(gold)
-    gold_variables = set(re.findall(r"\d+", gold))
+    predicted, wanted = set(signatures(prediction)), set(signatures(gold))
+    combinations = [dict(zip(choices, images)) for images in itertools.product(*choices.values())]
+    mappings = [one for one in combinations if set(one) == predicted and set(one.values()) == wanted]
     tight = prediction.replace(" ", "").replace("AND", " AND ")
-    for images in list(itertools.product(*choices.values())):
-        mapping = dict(zip(choices, images))
-        if set(mapping.values()) != gold_variables:
-            continue
+    for mapping in mappings:
         renamed = tight
         for old, new in mapping.items():
             renamed = re.sub(rf"\b{old}\b", "v" + new, renamed)
-        if conjuncts(renamed.replace("v", "")) == {c.replace("v", "") for c in wanted}:
+        if conjuncts(renamed.replace("v", "")) == {c.replace("v", "") for c in conjuncts(gold)}:
             return True
     return False
 

@@ -38,7 +38,8 @@ pub fn write_parquet(
         "message examples { required binary id (UTF8); required binary input (UTF8); required binary target (UTF8);",
     );
     if dataset.pictures.is_some() {
-        schema.push_str(" required group image { required binary bytes; required binary path (UTF8); }");
+        // None is ever missing, but Hugging Face's library takes a column for a picture only if it might be.
+        schema.push_str(" optional group image { optional binary bytes; optional binary path (UTF8); }");
     }
     if !facts.is_empty() {
         schema.push_str(" required group facts {");
@@ -79,8 +80,8 @@ pub fn write_parquet(
         if let Some(pictures) = &dataset.pictures {
             let draw = |&position: &u32| Ok(pictures.picture(&selection.part.name, position).png()?);
             let files: Vec<Vec<u8>> = positions.par_iter().map(draw).collect::<ParquetResult<_>>()?;
-            write_texts(&mut group, files.into_iter())?;
-            write_texts(&mut group, rows.iter().map(|(id, _)| format!("{id}.png").into()))?;
+            write_optional(&mut group, files.into_iter())?;
+            write_optional(&mut group, rows.iter().map(|(id, _)| format!("{id}.png").into()))?;
         }
         for fact in facts {
             match fact.values() {
@@ -109,9 +110,27 @@ fn write_texts<W: Write + Send>(
     group: &mut SerializedRowGroupWriter<'_, W>,
     texts: impl Iterator<Item = Vec<u8>>,
 ) -> ParquetResult<()> {
+    write_bytes(group, texts, None)
+}
+
+/// The same for a column that is optional inside an optional group.
+fn write_optional<W: Write + Send>(
+    group: &mut SerializedRowGroupWriter<'_, W>,
+    texts: impl Iterator<Item = Vec<u8>>,
+) -> ParquetResult<()> {
+    write_bytes(group, texts, Some(2))
+}
+
+/// `level` says how many optional things around a value, itself included, are there.
+fn write_bytes<W: Write + Send>(
+    group: &mut SerializedRowGroupWriter<'_, W>,
+    texts: impl Iterator<Item = Vec<u8>>,
+    level: Option<i16>,
+) -> ParquetResult<()> {
     let values: Vec<ByteArray> = texts.map(ByteArray::from).collect();
+    let levels = level.map(|level| vec![level; values.len()]);
     let mut column = group.next_column()?.expect("a column for every field of the schema");
-    column.typed::<ByteArrayType>().write_batch(&values, None, None)?;
+    column.typed::<ByteArrayType>().write_batch(&values, levels.as_deref(), None)?;
     column.close()
 }
 

@@ -49,6 +49,7 @@ impl Stream {
     ///
     /// # Panics
     /// If `n` is 0.
+    #[inline]
     pub fn below(&mut self, n: u64) -> u64 {
         assert!(n > 0, "no number is below 0");
         loop {
@@ -62,11 +63,13 @@ impl Stream {
     }
 
     /// Uniform in [0, 1), with 53 random bits.
+    #[inline]
     pub fn unit(&mut self) -> f64 {
         (self.0.next_u64() >> 11) as f64 / (1u64 << 53) as f64
     }
 
     /// True with this probability.
+    #[inline]
     pub fn coin(&mut self, probability: f64) -> bool {
         self.unit() < probability
     }
@@ -75,11 +78,13 @@ impl Stream {
     ///
     /// # Panics
     /// If there is none.
+    #[inline]
     pub fn choose<'a, T>(&mut self, items: &'a [T]) -> &'a T {
         &items[self.below(items.len() as u64) as usize]
     }
 
     /// Puts the items into a random order, each order equally likely.
+    #[inline]
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for i in (1..items.len()).rev() {
             items.swap(i, self.below(i as u64 + 1) as usize);

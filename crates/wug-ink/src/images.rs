@@ -183,6 +183,59 @@ mod tests {
         assert!(error.contains("sym_val.json:1: expected lists of file names"), "{error}");
     }
 
+    /// A baseline JPEG whose squares of 8 x 8 pixels are of one shade each: a step of 1 for the mean, nothing else.
+    fn jpeg(columns: usize, rows: usize, shade: impl Fn(usize, usize) -> u8) -> Vec<u8> {
+        let mut file = vec![0xff, 0xd8, 0xff, 0xdb, 0, 67, 0];
+        file.extend([8; 64]);
+        let [width, height] = [columns, rows].map(|side| (8 * side as u16).to_be_bytes());
+        file.extend([0xff, 0xc0, 0, 11, 8, height[0], height[1], width[0], width[1], 1, 1, 0x11, 0]);
+        // Twelve codes of four bits for how many bits a difference has, and one of one bit for the end of a square.
+        file.extend([0xff, 0xc4, 0, 31, 0, 0, 0, 0, 12, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+        file.extend(0..12);
+        file.extend([0xff, 0xc4, 0, 20, 0x10, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+        file.extend([0xff, 0xda, 0, 8, 1, 1, 0, 0, 63, 0]);
+        let (mut bits, mut last) = (Vec::new(), 0);
+        for (row, column) in (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column))) {
+            let mean = i32::from(shade(row, column)) - 128;
+            let difference = mean - last;
+            last = mean;
+            let size = (32 - difference.unsigned_abs().leading_zeros()) as i32;
+            let value = if difference < 0 { difference + (1 << size) - 1 } else { difference };
+            bits.extend((0..4).rev().map(|bit| size >> bit & 1));
+            bits.extend((0..size).rev().map(|bit| value >> bit & 1));
+            bits.push(0);
+        }
+        while bits.len() % 8 != 0 {
+            bits.push(1);
+        }
+        for byte in bits.chunks(8) {
+            let byte = byte.iter().fold(0, |byte, bit| byte << 1 | *bit as u8);
+            file.push(byte);
+            file.extend((byte == 0xff).then_some(0));
+        }
+        file.extend([0xff, 0xd9]);
+        file
+    }
+
+    #[test]
+    fn jpeg_files_are_read() {
+        let shade = |row: usize, column: usize| (40 * row + 3 * column) as u8;
+        let file = jpeg(6, 5, shade);
+        let picture = from_jpeg(&file).unwrap();
+        assert_eq!((picture.width, picture.height), (48, 40));
+        for (i, &pixel) in picture.pixels.iter().enumerate() {
+            let wanted = shade(i / 48 / 8, i % 48 / 8);
+            assert!(pixel.abs_diff(wanted) <= 1, "pixel {i} is {pixel}, not {wanted}");
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("eight.jpg");
+        std::fs::write(&path, &file).unwrap();
+        let (name, crop) = load(&path).unwrap();
+        assert_eq!((name.as_str(), crop.width, crop.height), ("eight.jpg", CROP, CROP));
+        std::fs::write(&path, &file[..40]).unwrap();
+        assert!(load(&path).unwrap_err().to_string().contains("eight.jpg: not readable as an image"));
+    }
+
     #[test]
     fn what_is_wrong_is_named() {
         let folder = folder(40);

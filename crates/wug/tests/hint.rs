@@ -52,6 +52,68 @@ fn every_format_is_read_back() {
 }
 
 #[test]
+fn few_shot_files_are_read_back() {
+    let folder = tempfile::tempdir().unwrap();
+    for dataset in ["hint/fewshot-x", "hint/fewshot-d"] {
+        let test = format!("{dataset}#test");
+        let first = done(&with(&["show", &test, "-n", "4000", "--json"], &SMALL));
+        let native = generated(folder.path(), dataset, "native");
+        let again = done(&["show", &test, "-n", "4000", "--json", "--data", native.to_str().unwrap()]);
+        assert_eq!(first, again, "{dataset}");
+        let file = fs::read_dir(&native)
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .find(|path| path.to_str().unwrap().contains("test"))
+            .unwrap();
+        for (text, what) in [("{\"expr\": 3}", "JSON"), ("[{\"expr\": \"1+1\"", "JSON")] {
+            fs::write(&file, text).unwrap();
+            let error = fails(&["show", &test, "--data", native.to_str().unwrap()], 1);
+            let name = file.file_name().unwrap().to_str().unwrap();
+            assert!(error.contains(name), "{what}: {error}");
+        }
+    }
+}
+
+/// Whatever is wrong, the folder that was asked for is not there.
+#[test]
+fn nothing_is_half_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let glyphs = folder.path().join("glyphs");
+    let out = folder.path().join("out");
+    let fresh = |files: &[(&str, &str)]| {
+        let _ = fs::remove_dir_all(&glyphs);
+        for (name, content) in files {
+            let path = glyphs.join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, content).unwrap();
+        }
+    };
+    let generate = |arguments: &[&str], code: i32, what: &str| {
+        let all = with(&["generate", "hint/image", "--out", out.to_str().unwrap()], arguments);
+        let error = fails(&with(&all, &SMALL), code);
+        assert!(error.contains(what), "{error}");
+        assert!(!out.exists(), "{what}");
+    };
+    let inkml = format!("inkml:{}", glyphs.display());
+    let images = format!("images:{}", glyphs.display());
+    fresh(&[("a.inkml", "<ink><trace>1 2")]);
+    generate(&["--glyphs", &inkml], 1, "a.inkml");
+    fresh(&[("0/a.png", "no picture")]);
+    generate(&["--glyphs", &images], 1, "a.png");
+    fresh(&[("1/a.png", "no picture")]);
+    fs::create_dir(glyphs.join("0")).unwrap();
+    generate(&["--glyphs", &images], 1, "has no image");
+    fresh(&[("expr_train.json", "{\"id\": 1}"), ("expr_val.json", "[]"), ("expr_test.json", "[]")]);
+    generate(&["--data", glyphs.to_str().unwrap()], 1, "expr_train.json");
+    generate(&["--with", "operators=500"], 2, "operators");
+    generate(
+        &["--with", "operators=3", "--with", "train-operators=3", "--with", "train=9000000"],
+        2,
+        "cannot be",
+    );
+}
+
+#[test]
 fn an_altered_row_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let lines = generated(folder.path(), "hint/symbol", "jsonl");

@@ -14,6 +14,7 @@ use super::grammar::Symbol;
 /// assert_eq!(apply(Symbol::DIVIDED, 7, 2), Some(4));
 /// assert_eq!(apply(Symbol::DIVIDED, 7, 0), None);
 /// ```
+#[inline]
 pub fn apply(operator: Symbol, left: u64, right: u64) -> Option<u64> {
     match operator.0 {
         10 => left.checked_add(right),

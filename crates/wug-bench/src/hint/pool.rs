@@ -9,6 +9,7 @@ use wug_data::{Error, PythonRandom, Result, Streams};
 
 use super::grammar::{Alphabet, Draw, Symbol, count, enumerate};
 use super::meaning::{apply, evaluate};
+use super::splits::MAX_OPERATORS;
 
 /// Up to this many operators a pool is all expressions rather than a sample.
 const ENUMERATED: usize = 2;
@@ -119,7 +120,12 @@ struct Small {
     largest: u16,
 }
 
-const SMALL_WIDTH: usize = 2 * ENUMERATED + 1;
+/// Room for the tokens of a small expression: a power of two, so that they are copied as one number.
+const SMALL_WIDTH: usize = 8;
+const _: () = assert!(2 * ENUMERATED < SMALL_WIDTH);
+
+/// Room for the tokens of a candidate, and for a small expression to be copied whole at its end.
+const ROOM: usize = (2 * MAX_OPERATORS + 1 + SMALL_WIDTH).next_power_of_two();
 
 impl Ready {
     /// The small expressions of an alphabet.
@@ -149,7 +155,7 @@ pub fn draw_official(wanted: &Wanted<'_>, random: &mut PythonRandom) -> Result<P
         let mut candidate = Candidate::new(wanted);
         while !accepted.is_full() {
             if let Some(result) = candidate.draw(random) {
-                accepted.offer(&candidate.tokens, result);
+                accepted.offer(candidate.tokens(), result);
             }
             accepted.tried(1)?;
         }
@@ -176,10 +182,10 @@ pub fn draw_fresh(wanted: &Wanted<'_>, ready: &Ready, streams: &Streams) -> Resu
     }
     let mut next = 0;
     while !accepted.is_full() {
-        // As many blocks as seem to be missing, so that little is drawn in vain.
-        let rate = (accepted.pool.len() + 1) as f64 / (next + BLOCK) as f64;
+        // As many blocks as seem to be missing, so that little is drawn in vain; at first one, to learn how many fit.
+        let rate = (accepted.pool.len() + 1) as f64 / next.max(1) as f64;
         let missing = (wanted.size - accepted.pool.len()) as f64 / rate;
-        let blocks = (missing as u64).div_ceil(BLOCK).clamp(1, 64);
+        let blocks = (missing as u64).div_ceil(BLOCK).clamp(1, if next == 0 { 1 } else { 64 });
         let drawn: Vec<(Vec<u64>, Vec<u8>)> = (0..blocks)
             .into_par_iter()
             .map(|block| {
@@ -191,7 +197,7 @@ pub fn draw_fresh(wanted: &Wanted<'_>, ready: &Ready, streams: &Streams) -> Resu
                     for _ in 0..PER_STREAM {
                         if let Some(result) = candidate.draw(&mut random) {
                             results.push(result);
-                            tokens.extend_from_slice(&candidate.tokens);
+                            tokens.extend_from_slice(candidate.tokens());
                         }
                     }
                 }
@@ -214,36 +220,42 @@ struct Candidate<'a> {
     wanted: &'a Wanted<'a>,
     /// What is drawn whole, by number of operators.
     ready: &'a [ReadySize],
-    tokens: Vec<u8>,
+    /// The first `length` are the expression.
+    room: [u8; ROOM],
+    length: usize,
     largest: u64,
 }
 
 impl<'a> Candidate<'a> {
     fn new(wanted: &'a Wanted<'a>) -> Self {
-        Self {
-            wanted,
-            ready: &[],
-            tokens: Vec::with_capacity(2 * wanted.operators + 1 + SMALL_WIDTH),
-            largest: 0,
-        }
+        Self { wanted, ready: &[], room: [0; ROOM], length: 0, largest: 0 }
+    }
+
+    fn tokens(&self) -> &[u8] {
+        &self.room[..self.length]
+    }
+
+    fn push(&mut self, symbol: Symbol) {
+        self.room[self.length] = symbol.0;
+        self.length += 1;
     }
 
     /// Draws an expression; its result, if it is one that the pool asks for.
     fn draw<D: Draw>(&mut self, random: &mut D) -> Option<u64> {
-        self.tokens.clear();
+        self.length = 0;
         self.largest = 0;
         let result = self.subtree(random, self.wanted.operators)?;
-        let fits = result != 0 && self.largest >= self.wanted.least && self.wanted.has_symbol(&self.tokens);
+        let fits = result != 0 && self.largest >= self.wanted.least && self.wanted.has_symbol(self.tokens());
         fits.then_some(result)
     }
 
     /// Draws a subtree; its value, if it and all its parts are defined and small enough.
     fn subtree<D: Draw>(&mut self, random: &mut D, operators: usize) -> Option<u64> {
         if let Some(ready) = self.ready.get(operators) {
-            let drawn = ready.expressions[random.below(ready.expressions.len() as u32) as usize];
+            let drawn = &ready.expressions[random.below(ready.expressions.len() as u32) as usize];
             // All are copied at one width, which is quicker than at their own.
-            self.tokens.extend_from_slice(&drawn.tokens);
-            self.tokens.truncate(self.tokens.len() + ready.width - SMALL_WIDTH);
+            self.room[self.length..self.length + SMALL_WIDTH].copy_from_slice(&drawn.tokens);
+            self.length += ready.width;
             let largest = u64::from(drawn.largest);
             self.largest = self.largest.max(largest);
             let defined = drawn.largest != u16::MAX && largest <= self.wanted.most;
@@ -252,14 +264,14 @@ impl<'a> Candidate<'a> {
         let alphabet = self.wanted.alphabet;
         if operators == 0 {
             let leaf = alphabet.leaves[random.below(alphabet.leaves.len() as u32) as usize];
-            self.tokens.push(leaf.0);
+            self.push(leaf);
             let value = leaf.leaf()?;
             self.largest = self.largest.max(value);
             return (value <= self.wanted.most).then_some(value);
         }
         let (operator, left_size) = random.node(alphabet.operators.len() as u32, operators as u32);
         let operator = alphabet.operators[operator as usize];
-        self.tokens.push(operator.0);
+        self.push(operator);
         let left = self.subtree(random, left_size as usize);
         if D::MAY_STOP && left.is_none() {
             return None;

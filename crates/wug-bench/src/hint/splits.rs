@@ -15,7 +15,7 @@ use super::pool::{Pool, Ready, Wanted, draw_fresh, draw_official};
 /// The seed that the release was drawn with.
 const OFFICIAL_SEED: u32 = 12306;
 /// The most operators that can be asked for.
-const MAX_OPERATORS: usize = 200;
+pub(super) const MAX_OPERATORS: usize = 200;
 /// The most expressions of one length that can be asked for.
 const MAX_QUOTA: usize = 10_000_000;
 
