@@ -67,16 +67,16 @@ fn a_run_leaves_a_folder_that_scores_the_same() {
 
 #[test]
 fn one_line_says_what_is_wrong() {
-    for (arguments, message) in [
-        (
-            ["run", "mns/circle", "--learner", "bays"],
-            "error: no learner `bays`; did you mean bayes? (there are: always-one, chance, induced, search-pure, \
-             search-context, bayes, bayes-image)",
-        ),
-        (["run", "scan/length", "--learner", "bayes"], "error: bayes is for mns, not for scan/length"),
-    ] {
-        assert_eq!(error(&arguments), (2, message.to_owned()));
-    }
+    let (code, message) = error(&["run", "mns/circle", "--learner", "bays"]);
+    assert_eq!(code, 2);
+    assert!(
+        message.starts_with("error: no learner `bays`; did you mean bayes? (there are: always-one, "),
+        "{message}"
+    );
+    assert_eq!(
+        error(&["run", "scan/length", "--learner", "bayes"]),
+        (2, "error: bayes is for mns, not for scan/length".to_owned())
+    );
     for (set, message) in [
         ("steps", "error: `steps` is no setting: expected name=value"),
         ("step=5", "error: search-context has no setting `step`; there are: steps, official-bug"),
