@@ -69,6 +69,12 @@ pub trait Benchmark: Sync {
     /// Reads a file of the official format as a dataset with one part, whose examples are scored against.
     fn read_gold(&self, dataset: &str, file: &Path) -> Result<Dataset>;
 
+    /// Examples below each other as an SVG document, where they are drawings.
+    fn svg(&self, dataset: &Dataset, rows: &[u32]) -> Option<String> {
+        let _ = (dataset, rows);
+        None
+    }
+
     /// How the target of an example comes about, where that takes more than reading the two.
     fn explain(&self, dataset: &Dataset, row: u32) -> Option<String> {
         let _ = (dataset, row);

@@ -204,7 +204,7 @@ pub(crate) struct Show {
     /// Show how the examples are distributed instead
     #[arg(long)]
     pub(crate) stats: bool,
-    /// Write the pictures as one PNG file; with --stats, a folder of CSV and SVG files
+    /// Write the pictures as one PNG file, or drawings (mns) as .svg; with --stats, a folder of CSV and SVG files
     #[arg(long, value_name = "PATH", value_hint = ValueHint::AnyPath)]
     pub(crate) out: Option<PathBuf>,
     /// How to draw pictures in the terminal

@@ -89,8 +89,8 @@ fn nothing_is_half_written() {
         }
     };
     let generate = |arguments: &[&str], code: i32, what: &str| {
-        let all = with(&["generate", "hint/image", "--out", out.to_str().unwrap()], arguments);
-        let error = fails(&with(&all, &SMALL), code);
+        let all = with(&["generate", "hint/image", "--out", out.to_str().unwrap()], &SMALL);
+        let error = fails(&with(&all, arguments), code);
         assert!(error.contains(what), "{error}");
         assert!(!out.exists(), "{what}");
     };

@@ -280,3 +280,35 @@ fn experiments_run() {
         }
     }
 }
+
+#[test]
+fn problems_are_drawn_as_svg() {
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("problems.svg");
+    let path = file.to_str().unwrap();
+    for (number, drawings) in [("1", 1), ("3", 4)] {
+        json(&["show", "mns/shapes", "-n", number, "--out", path, "--json"]);
+        let text = fs::read_to_string(&file).unwrap();
+        assert_eq!(text.matches("<svg ").count(), drawings, "a drawing each, and one around several");
+        assert_eq!(text.matches("</svg>").count(), drawings);
+        assert!(text.contains("<title>combination overlap triangle :"), "{text}");
+    }
+    let (code, message) = error(&["show", "scan/simple", "--out", path]);
+    assert_eq!((code, message.contains("has no drawings")), (2, true), "{message}");
+}
+
+#[test]
+fn pictures_can_be_left_out() {
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().join("data");
+    let arguments = ["generate", "mns/circle", "--limit", "30", "--no-pictures", "--out"];
+    let all = |more: &[&'static str]| wug(&[&arguments[..], &[out.to_str().unwrap()], more].concat());
+    assert!(all(&["--quiet"]).status.success());
+    assert!(!out.join("images").exists());
+    let line = fs::read_to_string(out.join("test.jsonl")).unwrap();
+    let row: Value = serde_json::from_str(line.lines().next().unwrap()).unwrap();
+    assert!(row["image"].is_null() && row["input"].is_string());
+    let card = fs::read_to_string(out.join("README.md")).unwrap();
+    assert!(card.contains("--no-pictures"), "{card}");
+    assert_eq!(all(&["--format", "native"]).status.code(), Some(2));
+}

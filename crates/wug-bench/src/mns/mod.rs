@@ -38,6 +38,7 @@ use wug_data::{Dataset, Error, Part, Pictures, Result, Selection, Table, read_js
 use crate::{About, Benchmark, EXACT, Exact, Family, Judge, Metric, NativeFile, Source};
 use drawing::Figures;
 use files::Imported;
+use problem::Problem;
 use sample::Sampler;
 use splits::{Design, Rows};
 
@@ -122,6 +123,12 @@ impl Benchmark for Mns {
         };
         let parts = vec![Part::new("test", (0..rows.len() as u32).collect())];
         Ok(dataset_of(dataset, Rows { rows }.table(), parts, pictures))
+    }
+
+    fn svg(&self, dataset: &Dataset, rows: &[u32]) -> Option<String> {
+        let problem = |&row: &u32| Problem::read(dataset.table.example(row).input.words()).ok();
+        let problems: Vec<Problem> = rows.iter().map(problem).collect::<Option<_>>()?;
+        Some(drawing::svg_sheet(&problems))
     }
 
     fn explain(&self, dataset: &Dataset, row: u32) -> Option<String> {

@@ -42,7 +42,11 @@ pub(crate) fn run(args: &Show) -> Done {
     let selection = dataset.select(part)?.limited(Some(args.number));
     let table = &dataset.table;
     if let Some(path) = &args.out {
-        write_sheet(&dataset, &selection, path)?;
+        if path.extension().is_some_and(|extension| extension == "svg") {
+            write_svg(&address, &dataset, &selection, path)?;
+        } else {
+            write_sheet(&dataset, &selection, path)?;
+        }
     }
 
     let examples: Vec<ShownExample<'_>> = selection
@@ -109,4 +113,16 @@ fn write_sheet(dataset: &Dataset, selection: &Selection<'_>, path: &Path) -> Res
     let columns = if is_strip { 1 } else { (drawn.len() as f64).sqrt().ceil() as u32 };
     let file = sheet(&drawn, columns, 4).png().map_err(Error::io(path))?;
     write_file(path, |out| out.write_all(&file))
+}
+
+/// Writes the drawings of some examples below each other.
+fn write_svg(address: &Address, dataset: &Dataset, selection: &Selection<'_>, path: &Path) -> Result<()> {
+    if selection.positions.len() > MAX_SHEET {
+        return Err(Error::usage(format!("a contact sheet has at most {MAX_SHEET} pictures")));
+    }
+    let rows: Vec<u32> = selection.examples().map(|(_, row)| row).collect();
+    let Some(text) = address.benchmark.svg(dataset, &rows) else {
+        return Err(Error::usage(format!("{} has no drawings for an SVG file", dataset.name)));
+    };
+    write_file(path, |out| out.write_all(text.as_bytes()))
 }

@@ -68,7 +68,7 @@ impl<'t> Tokens<'t> {
         }
         let kind = match bytes.get(end) {
             None | Some(b' ') if end > start => WORD,
-            Some(&mark) if MARKS.contains(&mark) => {
+            Some(&mark) if CLASSES[mark as usize] == mark => {
                 if end == start {
                     end += 1;
                     mark

@@ -24,7 +24,7 @@ use text::Label;
 
 pub use read::Reader;
 pub use reduce::PANEL;
-pub use svg::svg;
+pub use svg::{svg, svg_sheet};
 
 /// From a position to the left end of its number's baseline.
 const OFFSET: (i32, i32) = (-9, 4);

@@ -5,6 +5,24 @@ use super::text::Label;
 use super::{OFFSET, labels};
 use crate::mns::problem::Problem;
 
+/// Problems as one SVG document, below each other.
+pub fn svg_sheet(problems: &[Problem]) -> String {
+    if let [problem] = problems {
+        return svg(problem);
+    }
+    let panels = problems.iter().map(|problem| problem.panels.len()).max().unwrap_or(1);
+    let (width, height) = (panels * SIZE, problems.len().max(1) * SIZE);
+    let mut text = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
+         height=\"{height}\">\n"
+    );
+    for (i, problem) in problems.iter().enumerate() {
+        text.push_str(&svg(problem).replacen("<svg ", &format!("<svg y=\"{}\" ", i * SIZE), 1));
+    }
+    text.push_str("</svg>\n");
+    text
+}
+
 /// A problem as an SVG document, its panels side by side, with the same shapes and strokes as the pixels.
 pub fn svg(problem: &Problem) -> String {
     let figure = Figure::new(problem.layout, problem.shape);
