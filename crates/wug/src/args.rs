@@ -369,8 +369,8 @@ pub(crate) struct Run {
 
 #[derive(clap::Args)]
 #[command(after_help = "\
-Runs that are done are not run again: interrupt at any time and give the same command to go on. Runs are shared by
-experiments that have the same --out.
+Runs that are done are not run again: interrupt at any time and give the same command to go on.
+Experiments with the same --out share their runs.
 
 Examples:
   wug reproduce mns/table-1                       about a minute

@@ -194,7 +194,8 @@ fn read(path: &Path, name: &str, task: Task, seed: u64) -> Result<Pairs> {
             if task.with_daxy {
                 train.retain(|(english, french)| (english.as_str(), french.as_str()) != splits::DAXY);
             }
-            Ok(Pairs { train, test, ..Pairs::default() })
+            let validation = part("val-random")?.zip(part("train-wo-random")?);
+            Ok(Pairs { train, test, validation, ..Pairs::default() })
         }
         _ => files::read(path, task.with_daxy, seed),
     }
