@@ -23,6 +23,7 @@ pub mod hint;
 mod import;
 pub mod mns;
 pub mod nacs;
+pub mod pairs;
 pub mod recogs;
 pub mod scan;
 mod settings;
@@ -40,5 +41,13 @@ pub use import::read_written_by_wug;
 pub use settings::{Setting, Settings};
 
 /// All benchmarks. A new one is a folder and a line here.
-pub static BENCHMARKS: &[&dyn Benchmark] =
-    &[&scan::Scan, &nacs::Nacs, &cogs::Cogs, &recogs::Recogs, &hint::Hint, &mns::Mns, &toy::Toy];
+pub static BENCHMARKS: &[&dyn Benchmark] = &[
+    &scan::Scan,
+    &nacs::Nacs,
+    &cogs::Cogs,
+    &recogs::Recogs,
+    &hint::Hint,
+    &mns::Mns,
+    &toy::Toy,
+    &pairs::Pairs,
+];

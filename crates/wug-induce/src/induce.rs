@@ -175,8 +175,12 @@ fn meaningless<T: Clone + Ord>(templates: &Templates<T>) -> BTreeSet<u32> {
         .collect()
 }
 
-/// Finds the grammar.
-pub(crate) fn induce<A: Algebra>(algebra: &A, material: &mut Material<A>, plan: &Plan) -> Grammar<A::Term> {
+/// Finds the grammar, and the bits that it and the training rows it gets wrong take.
+pub(crate) fn induce<A: Algebra>(
+    algebra: &A,
+    material: &mut Material<A>,
+    plan: &Plan,
+) -> (Grammar<A::Term>, f64) {
     material.templates.sort_by(|a, b| {
         let key = |t: &Template<A::Term>| (t.source.len(), algebra.bits(&t.term) as u64);
         key(a).cmp(&key(b)).then_with(|| (&a.source, &a.term).cmp(&(&b.source, &b.term)))
@@ -200,15 +204,11 @@ pub(crate) fn induce<A: Algebra>(algebra: &A, material: &mut Material<A>, plan: 
             break;
         }
     }
-    best.map_or_else(
-        || Grammar {
-            rules: Vec::new(),
-            classes: material.classes.clone(),
-            links: BTreeMap::new(),
-            refuted: BTreeSet::new(),
-        },
-        |(_, grammar)| grammar,
-    )
+    let nothing = || {
+        let (rules, classes) = (Vec::new(), material.classes.clone());
+        (Grammar { rules, classes, links: BTreeMap::new(), refuted: BTreeSet::new() }, 0.0)
+    };
+    best.map_or_else(nothing, |(bits, grammar)| (grammar, bits))
 }
 
 /// The shortest rows and some of all lengths: half and half.

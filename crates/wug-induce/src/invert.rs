@@ -169,14 +169,13 @@ impl<'a> Inverter<'a> {
                     self.lay(rule, rest, start + 1, end, bound, bits, best);
                 }
             }
-            Piece::Slot(slot) => match bound[slot as usize] {
-                Some((from, to, _)) => {
+            Piece::Slot(slot) => {
+                if let Some((from, to, _)) = bound[slot as usize] {
                     let size = to - from;
                     if start + size <= end && self.at(start, start + size) == self.at(from, to) {
                         self.lay(rule, rest, start + size, end, bound, bits, best);
                     }
-                }
-                None => {
+                } else {
                     let ends = if rest.is_empty() { end..=end } else { start + 1..=end - rest.len() };
                     for middle in ends {
                         let Some((cost, item)) = self.cheapest((rule, slot), self.at(start, middle)) else {
@@ -187,7 +186,7 @@ impl<'a> Inverter<'a> {
                         bound[slot as usize] = None;
                     }
                 }
-            },
+            }
         }
     }
 

@@ -23,7 +23,7 @@
 //! | what each slot takes, from all derivations of the training rows | `forest`, `links` |
 //! | what an unseen filler of a slot costs | `costs` |
 //! | the cheapest derivation of a source, of a target | `chart`, `invert` |
-//! | strings, sets of predications, whole numbers: an [`Algebra`] each | `strings`, `predications` with `meaning`, `integers` with `programs` |
+//! | strings, sets of predications, whole numbers: an [`Algebra`] each | `strings`, `predications` with `meaning`, `roles` and `script`, `integers` with `programs` |
 
 mod algebra;
 
@@ -43,7 +43,9 @@ mod plan;
 mod pool;
 mod predications;
 mod programs;
+mod roles;
 mod saved;
+mod script;
 mod search;
 mod strings;
 mod symbols;

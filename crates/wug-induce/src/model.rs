@@ -1,6 +1,7 @@
 //! What a user sees: learn, predict, explain, save.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -14,12 +15,13 @@ use crate::induce::{best_tree, evaluate, induce};
 use crate::integers::{self, Integers, looks_like_integers};
 use crate::invert::invert;
 use crate::links::estimate;
-use crate::meaning::{self, Form, Manner, Script, looks_like_predications};
+use crate::meaning::{self, looks_like_predications};
 use crate::pairs::Pairs;
 use crate::plan::Plan;
 use crate::predications::{self, Predication, Predications};
 use crate::programs::Expr;
 use crate::saved::{LoadError, SavedGrammar};
+use crate::script::{Form, Manner, Script};
 use crate::strings::{self, Piece, Strings};
 use crate::symbols::{Child, Sym};
 
@@ -131,23 +133,41 @@ pub fn learn<S: AsRef<str>, T: AsRef<str>>(
     if backwards {
         pairs = pairs.reversed();
     }
-    let mut erased = BTreeSet::new();
-    let learned = if looks_like_integers(&pairs) {
+    if looks_like_integers(&pairs) {
         let (algebra, mut grammar, cases) = integers::read(&pairs);
         estimate(&algebra, &mut grammar, &cases, &plan);
-        Learned::Integers(Kit::new(algebra, grammar))
-    } else if looks_like_predications(&pairs) {
+        let learned = Learned::Integers(Kit::new(algebra, grammar));
+        return Model { words: pairs.source, erased: BTreeSet::new(), backwards, learned };
+    }
+    if looks_like_predications(&pairs) {
         let (algebra, script, mut material) = meaning::read(&pairs, &plan);
-        erased = std::mem::take(&mut material.erased);
-        let grammar = induce(&algebra, &mut material, &plan);
-        Learned::Predications(Kit::new(algebra, grammar), script)
-    } else {
-        let (algebra, mut material) = Strings::read(&pairs, &plan);
-        erased = std::mem::take(&mut material.erased);
-        let grammar = induce(&algebra, &mut material, &plan);
-        Learned::Strings(Kit::new(algebra, grammar))
-    };
-    Model { words: pairs.source, erased, backwards, learned }
+        let erased = std::mem::take(&mut material.erased);
+        let (grammar, _) = induce(&algebra, &mut material, &plan);
+        let learned = Learned::Predications(Kit::new(algebra, grammar), script);
+        return Model { words: pairs.source, erased, backwards, learned };
+    }
+    let (raw, turned) = (pairs.bits(), pairs.clone().reversed());
+    let (model, bits) = learn_strings(pairs, backwards, &plan);
+    if bits < RAW * raw || plan.is_spent() {
+        return model;
+    }
+    // Few pairs may not show which side is a function of the other; which grammar is short does.
+    let (other, other_bits) = learn_strings(turned, !backwards, &plan);
+    if other_bits < bits / 2.0 { other } else { model }
+}
+
+/// The share of the bits of the plain pairs from which a grammar explains so little that the other direction is tried.
+const RAW: f64 = 0.25;
+
+/// Learns a grammar of strings; returns also the bits that it and the rows it does not explain take.
+fn learn_strings(pairs: Pairs, backwards: bool, plan: &Plan) -> (Model, f64) {
+    let (algebra, mut material) = Strings::read(&pairs, plan);
+    let erased = std::mem::take(&mut material.erased);
+    let (grammar, bits) = induce(&algebra, &mut material, plan);
+    let unread = 1.0 - material.rows.len() as f64 / pairs.rows.len().max(1) as f64;
+    let bits = bits + unread * pairs.bits();
+    let learned = Learned::Strings(Kit::new(algebra, grammar));
+    (Model { words: pairs.source, erased, backwards, learned }, bits)
 }
 
 impl<A: Algebra> Kit<A> {
@@ -302,7 +322,7 @@ impl Model {
         };
         if !self.erased.is_empty() {
             let erased: Vec<&str> = self.erased.iter().map(|&word| self.words.word(word)).collect();
-            text += &format!("without meaning: {}\n", erased.join(" "));
+            let _ = writeln!(text, "without meaning: {}", erased.join(" "));
         }
         for (i, rule) in kit.grammar.rules.iter().enumerate() {
             let mut slot = 0;
@@ -319,13 +339,13 @@ impl Model {
                 .collect();
             let kind = if rule.root { "ROOT" } else { "r" };
             let n = kit.grammar.link((TOP, 0), Child::Rule(i as u32));
-            text +=
-                &format!("{kind}{i}: {} => {}  [{n:.1}]\n", source.join(" "), kit.algebra.show(&rule.term));
+            let term = kit.algebra.show(&rule.term);
+            let _ = writeln!(text, "{kind}{i}: {} => {term}  [{n:.1}]", source.join(" "));
             for slot in 0..slot {
                 if let Some(children) = kit.grammar.links.get(&(i as u32, slot as u8)) {
                     let names: Vec<String> =
                         children.iter().map(|(c, n)| format!("{}({n:.1})", child_name(c))).collect();
-                    text += &format!("    ${}: {}\n", slot + 1, names.join(" "));
+                    let _ = writeln!(text, "    ${}: {}", slot + 1, names.join(" "));
                 }
             }
         }

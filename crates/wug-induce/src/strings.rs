@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use crate::Algebra;
-use crate::induce::Material;
+use crate::induce::{Delexicalised, Material};
 use crate::lexicon::{Bag, align, spelling_closeness};
 use crate::links::Row;
 use crate::pairs::Pairs;
@@ -188,7 +188,7 @@ fn delexicalise(
     owned: &BTreeSet<u32>,
     source: &[u32],
     target: &[u32],
-) -> Result<(Vec<Sym>, Vec<Piece>, Vec<u32>), Misfit> {
+) -> Result<Delexicalised<Vec<Piece>>, Misfit> {
     let mut slot_of: BTreeMap<u32, u8> = BTreeMap::new();
     let mut words = Vec::new();
     let mut pattern = Vec::with_capacity(source.len());
