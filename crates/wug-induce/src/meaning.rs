@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde::{Deserialize, Serialize};
 
+use crate::glued::{Beginnings, about, unconnected};
 use crate::induce::{Delexicalised, Material};
 use crate::lexicon::{Bag, align, spelling_closeness};
 use crate::links::Row;
@@ -128,26 +129,60 @@ fn number(word: &str) -> Option<u32> {
     if plain { word.parse().ok() } else { None }
 }
 
+/// The pairs with numbers from 0 in the order in which they come, if numbers are but names: if many sources have
+/// several targets that then are the same.
+fn without_names(pairs: &Pairs) -> Pairs {
+    let mut renamed = Pairs { source: pairs.source.clone(), target: pairs.target.clone(), rows: Vec::new() };
+    let is_number: Vec<bool> = pairs.target.words().iter().map(|word| number(word).is_some()).collect();
+    let mut index: HashMap<(Vec<u32>, Vec<u32>), usize> = HashMap::new();
+    for (source, target, n) in &pairs.rows {
+        let mut names: Vec<u32> = Vec::new();
+        let target: Vec<u32> = target
+            .iter()
+            .map(|&token| {
+                if !is_number[token as usize] {
+                    return token;
+                }
+                let known = names.iter().position(|&name| name == token);
+                let name = known.unwrap_or_else(|| {
+                    names.push(token);
+                    names.len() - 1
+                });
+                renamed.target.add(&name.to_string())
+            })
+            .collect();
+        let rows = &mut renamed.rows;
+        let row = *index.entry((source.clone(), target)).or_insert_with_key(|(source, target)| {
+            rows.push((source.clone(), target.clone(), 0.0));
+            rows.len() - 1
+        });
+        rows[row].2 += n;
+    }
+    if 10 * renamed.rows.len() < 9 * pairs.rows.len() { renamed } else { pairs.clone() }
+}
+
 /// Reads training pairs: lexicon, classes, templates, rows.
 pub(crate) fn read(pairs: &Pairs, plan: &Plan) -> (Predications, Script, Material<Predications>) {
+    let pairs = &without_names(pairs);
     let reader = Reader::new(pairs);
     let mut lexicon = reader.lexicon();
+    let mut script = Script { marks: reader.marks, ..Script::default() };
+    script.own(pairs.source.len(), &lexicon);
+    script.positional = reader.is_positional(&script);
     let class_of = loop {
-        let (class_of, alone) = classes(&reader, &lexicon);
+        let (class_of, alone) = classes(&reader, &script);
         let before = lexicon.len();
         lexicon.retain(|_, symbol| !alone.contains(symbol));
+        script.own(pairs.source.len(), &lexicon);
         if lexicon.len() == before {
             break class_of;
         }
     };
     lexicon.retain(|_, symbol| class_of.contains_key(symbol));
-    let owns: Vec<Option<u32>> =
-        (0..pairs.source.len() as u32).map(|word| lexicon.get(&word).copied()).collect();
+    script.own(pairs.source.len(), &lexicon);
     let class_of_word: Vec<Option<u16>> =
-        owns.iter().map(|symbol| symbol.map(|symbol| class_of[&symbol])).collect();
-    let mut script = Script { marks: reader.marks, owns, positional: true, ..Script::default() };
-    script.positional = reader.is_positional(&script);
-    let resolver = Resolver { reader: &reader, script: &script, owned: lexicon.values().copied().collect() };
+        script.owns.iter().map(|symbol| symbol.map(|symbol| class_of[&symbol])).collect();
+    let resolver = Resolver { reader: &reader, script: &script };
 
     let resolved: Vec<Option<Vec<Resolved>>> = pairs
         .rows
@@ -161,15 +196,38 @@ pub(crate) fn read(pairs: &Pairs, plan: &Plan) -> (Predications, Script, Materia
     let mut rows = Vec::new();
     let mut order: Vec<usize> = (0..pairs.rows.len()).collect();
     order.sort_by_key(|&i| (pairs.rows[i].0.len(), i));
+    let mut several = Vec::new();
+    let mut beginnings = Beginnings::default();
     for i in order {
         let (source, _, _) = &pairs.rows[i];
         let Some(resolved) = &resolved[i] else { continue };
         let gold = factor(source, resolved, &script);
-        let template = delexicalise(source, &gold, &class_of_word);
+        if unconnected(&gold).len() > 1 {
+            several.push((source, gold));
+            continue;
+        }
+        let template = delexicalise(source, 0, &gold, &class_of_word);
+        beginnings.add(source);
         rows.push((Row::new(source, gold), template));
     }
+    let mut beside = BTreeSet::new();
+    for (source, gold) in several {
+        let sentences = beginnings.split(source, &gold);
+        beside.extend(sentences.as_ref().map(Vec::len));
+        for stretch in sentences.into_iter().flatten() {
+            let (start, words) = (stretch.start, source[stretch.clone()].to_vec());
+            let positions = (start as u16..stretch.end as u16).collect();
+            let gold = about(&gold, &stretch);
+            let template = delexicalise(&words, start, &gold, &class_of_word);
+            rows.push((Row { source: words, positions, gold, n: 1.0 }, template));
+        }
+        rows.push((Row::new(source, gold), None));
+    }
+    rows.sort_by_key(|(row, _)| row.source.len());
     let algebra = Predications { symbols: pairs.target.words().to_vec() };
-    (algebra, script, Material::new(class_of_word, rows, plan))
+    let mut material = Material::new(class_of_word, rows, plan);
+    material.beside = beside;
+    (algebra, script, material)
 }
 
 /// An atom whose symbols and arguments are tied to positions of the source, with how each argument was written.
@@ -204,13 +262,13 @@ impl Reader<'_> {
 struct Resolver<'a> {
     reader: &'a Reader<'a>,
     script: &'a Script,
-    owned: BTreeSet<u32>,
 }
 
 impl Resolver<'_> {
     /// Ties every symbol and argument to a word; `None` if that cannot be done in one way.
     fn resolve(&self, source: &[u32], written: &[Written]) -> Option<Vec<Resolved>> {
-        let names = if self.script.positional { None } else { Some(self.names(source, written)?) };
+        let script = self.script;
+        let names = if script.positional { None } else { Some(names(script, self.reader, source, written)?) };
         let mut resolved = Vec::new();
         for Written { label, arguments, separator } in written {
             let mut forms = Vec::new();
@@ -228,7 +286,7 @@ impl Resolver<'_> {
                             Form::Number(argument[..hole].to_vec(), argument[hole + 1..].to_vec()),
                         ));
                     }
-                    (None, &[token]) if self.owned.contains(&token) => {
+                    (None, &[token]) if self.script.owned.contains(&token) => {
                         let mut owners = self.script.owners(source, token);
                         let at = owners.next()?;
                         if owners.next().is_some() {
@@ -246,7 +304,7 @@ impl Resolver<'_> {
             let referents: Vec<u16> = tail.iter().filter_map(|&part| referent(part)).collect();
             let mut atom: Atom = Vec::new();
             for &token in label {
-                atom.push(if self.owned.contains(&token) {
+                atom.push(if self.script.owned.contains(&token) {
                     Part::Name(self.place(source, token, &referents)?)
                 } else {
                     Part::Token(token)
@@ -280,28 +338,31 @@ impl Resolver<'_> {
         let at = between.next()?;
         between.next().is_none().then_some(at)
     }
+}
 
-    /// The word that each number names, when numbers are names: the word with the atom of its own.
-    fn names(&self, source: &[u32], written: &[Written]) -> Option<HashMap<u32, u16>> {
-        let mut names = HashMap::new();
-        let mut taken = BTreeSet::new();
-        for Written { label, arguments, .. } in written {
-            let Some([argument]) = arguments.as_deref() else { continue };
-            let (Some(name), Some(symbol)) = (self.reader.reference(argument), label.last()) else {
-                continue;
-            };
-            if !self.owned.contains(symbol) {
-                continue;
-            }
-            // Equal words are taken in the order in which they are written.
-            let at = self.script.owners(source, *symbol).find(|at| !taken.contains(at))?;
-            taken.insert(at);
-            if names.insert(name, at).is_some() {
-                return None;
-            }
+/// The word that each number names, when numbers are names: the word with the atom of its own.
+pub(crate) fn names(
+    script: &Script,
+    reader: &Reader<'_>,
+    source: &[u32],
+    written: &[Written],
+) -> Option<HashMap<u32, u16>> {
+    let mut names = HashMap::new();
+    let mut taken = BTreeSet::new();
+    for Written { label, arguments, .. } in written {
+        let Some([argument]) = arguments.as_deref() else { continue };
+        let (Some(name), Some(symbol)) = (reader.reference(argument), label.last()) else { continue };
+        if !script.owned.contains(symbol) {
+            continue;
         }
-        Some(names)
+        // Equal words are taken in the order in which they are written.
+        let at = script.owners(source, *symbol).find(|at| !taken.contains(at))?;
+        taken.insert(at);
+        if names.insert(name, at).is_some() {
+            return None;
+        }
     }
+    Some(names)
 }
 
 /// Whether an atom is a word's own: its symbol, perhaps behind other tokens, said of itself.
@@ -343,10 +404,12 @@ fn factor(source: &[u32], resolved: &[Resolved], script: &Script) -> Predication
     Predication { atoms: atoms.into_iter().collect(), head: None }
 }
 
-/// The source with slots for content words, and the predications over the slots; none if they refer to a word that
+/// The source, whose first word is that at `start`, with slots for content words, and the predications over the slots;
+/// none if they refer to a word that
 /// makes no slot.
-fn delexicalise(
+pub(crate) fn delexicalise(
     source: &[u32],
+    start: usize,
     gold: &Predication,
     classes: &[Option<u16>],
 ) -> Option<Delexicalised<Predication>> {
@@ -356,7 +419,7 @@ fn delexicalise(
     for (at, &word) in source.iter().enumerate() {
         match classes[word as usize] {
             Some(class) => {
-                slot_of.insert(at as u16, words.len() as u16);
+                slot_of.insert((start + at) as u16, words.len() as u16);
                 words.push(word);
                 pattern.push(Sym::Slot(class));
             }

@@ -11,7 +11,7 @@ use crate::Algebra;
 use crate::chart::Tree;
 use crate::costs::Costs;
 use crate::grammar::{Grammar, TOP};
-use crate::induce::{best_tree, evaluate, induce};
+use crate::induce::{Induced, best_tree, evaluate, induce};
 use crate::integers::{self, Integers, looks_like_integers};
 use crate::invert::invert;
 use crate::links::estimate;
@@ -22,7 +22,7 @@ use crate::predications::{self, Predication, Predications};
 use crate::programs::Expr;
 use crate::saved::{LoadError, SavedGrammar};
 use crate::script::{Form, Manner, Script};
-use crate::strings::{self, Piece, Strings};
+use crate::strings::{self, Phrase, Strings};
 use crate::symbols::{Child, Sym};
 
 /// Settings of the learner: one set for all data.
@@ -47,6 +47,8 @@ pub enum Without {
     Prune,
     /// More than one start.
     Starts,
+    /// Kinds of words by their neighbours, where targets are strings.
+    Kinds,
     /// Leaving out words without meaning.
     Erase,
     /// Taking contradicted and singular templates for noise.
@@ -142,7 +144,7 @@ pub fn learn<S: AsRef<str>, T: AsRef<str>>(
     if looks_like_predications(&pairs) {
         let (algebra, script, mut material) = meaning::read(&pairs, &plan);
         let erased = std::mem::take(&mut material.erased);
-        let (grammar, _) = induce(&algebra, &mut material, &plan);
+        let Induced { grammar, .. } = induce(&algebra, &mut material, &plan);
         let learned = Learned::Predications(Kit::new(algebra, grammar), script);
         return Model { words: pairs.source, erased, backwards, learned };
     }
@@ -161,13 +163,25 @@ const RAW: f64 = 0.25;
 
 /// Learns a grammar of strings; returns also the bits that it and the rows it does not explain take.
 fn learn_strings(pairs: Pairs, backwards: bool, plan: &Plan) -> (Model, f64) {
-    let (algebra, mut material) = Strings::read(&pairs, plan);
-    let erased = std::mem::take(&mut material.erased);
-    let (grammar, bits) = induce(&algebra, &mut material, plan);
+    let plain = Strings::new(&pairs);
+    let mut material = plain.material(&pairs, plain.one_class(), plan);
+    let mut found = induce(&plain, &mut material, plan);
+    let mut algebra = plain;
+    // Where words of one class leave rows unexplained, they may be of several kinds.
+    if found.errors > 0
+        && plan.has(Without::Kinds)
+        && let Some((typed, kinds)) = algebra.with_kinds(&pairs, plan)
+    {
+        let mut other = typed.material(&pairs, kinds, plan);
+        let result = induce(&typed, &mut other, plan);
+        if result.bits < found.bits {
+            (algebra, material, found) = (typed, other, result);
+        }
+    }
     let unread = 1.0 - material.rows.len() as f64 / pairs.rows.len().max(1) as f64;
-    let bits = bits + unread * pairs.bits();
-    let learned = Learned::Strings(Kit::new(algebra, grammar));
-    (Model { words: pairs.source, erased, backwards, learned }, bits)
+    let bits = found.bits + unread * pairs.bits();
+    let learned = Learned::Strings(Kit::new(algebra, found.grammar));
+    (Model { words: pairs.source, erased: material.erased, backwards, learned }, bits)
 }
 
 impl<A: Algebra> Kit<A> {
@@ -416,7 +430,7 @@ struct Saved {
 #[derive(Serialize, Deserialize)]
 #[serde(tag = "algebra", rename_all = "lowercase")]
 enum SavedLearned {
-    Strings { lexicon: Strings, grammar: SavedGrammar<Vec<Piece>> },
+    Strings { lexicon: Strings, grammar: SavedGrammar<Phrase> },
     Predications { symbols: Predications, script: Script, grammar: SavedGrammar<Predication> },
     Integers { values: Integers, grammar: SavedGrammar<Expr> },
 }

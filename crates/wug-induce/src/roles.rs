@@ -1,26 +1,32 @@
 //! Classes of symbols in predications, from the roles that they play.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use crate::meaning::Reader;
+use crate::meaning::{Reader, names};
+use crate::script::Script;
 
 /// Where a symbol occurs: in which kind of relation, at which place of it.
 type Role = (Vec<Option<u32>>, usize, bool);
 
 /// The classes of symbols: symbols that occur in the same roles belong together. A class with one symbol, and symbols
 /// without any role, are no content.
-pub(crate) fn classes(
-    reader: &Reader<'_>,
-    lexicon: &BTreeMap<u32, u32>,
-) -> (BTreeMap<u32, u16>, BTreeSet<u32>) {
-    let owned: BTreeSet<u32> = lexicon.values().copied().collect();
+pub(crate) fn classes(reader: &Reader<'_>, script: &Script) -> (BTreeMap<u32, u16>, BTreeSet<u32>) {
+    let owned = &script.owned;
+    let owns = |word: &u32| script.owns[*word as usize];
     let mut roles: BTreeMap<Role, BTreeMap<u32, f64>> = BTreeMap::new();
     for ((source, target, n), written) in reader.pairs.rows.iter().zip(&reader.written) {
-        let here: BTreeSet<u32> = source.iter().filter_map(|word| lexicon.get(word).copied()).collect();
+        let here: BTreeSet<u32> = source.iter().filter_map(owns).collect();
         let there: BTreeSet<u32> = target.iter().filter(|token| owned.contains(token)).copied().collect();
         if here.symmetric_difference(&there).count() > 1 {
             continue; // not about the same things: noise
         }
+        let names = match written {
+            Some(written) if !script.positional => match names(script, reader, source, written) {
+                Some(names) => Some(names),
+                None => continue,
+            },
+            _ => None,
+        };
         for atom in written.iter().flatten() {
             let label: Vec<Option<u32>> =
                 atom.label.iter().map(|token| (!owned.contains(token)).then_some(*token)).collect();
@@ -36,7 +42,11 @@ pub(crate) fn classes(
             }
             for (i, argument) in arguments.iter().enumerate() {
                 let symbol = match (reader.reference(argument), argument.as_slice()) {
-                    (Some(at), _) => source.get(at as usize).and_then(|word| lexicon.get(word)).copied(),
+                    (Some(n), _) => {
+                        let named = |names: &HashMap<u32, u16>| names.get(&n).copied();
+                        let at = names.as_ref().map_or(Some(n as u16), named);
+                        at.and_then(|at| source.get(at as usize)).and_then(owns)
+                    }
                     (None, &[token]) => Some(token).filter(|token| owned.contains(token)),
                     _ => None,
                 };

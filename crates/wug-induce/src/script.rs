@@ -31,6 +31,9 @@ pub(crate) struct Script {
     pub marks: Marks,
     /// The symbol of each content word.
     pub owns: Vec<Option<u32>>,
+    /// All symbols that words own.
+    #[serde(skip)]
+    pub owned: BTreeSet<u32>,
     /// Whether numbers are positions of the source; otherwise they are names that a word's own atom gives it.
     pub positional: bool,
     pub manners: BTreeMap<u32, Manner>,
@@ -38,6 +41,12 @@ pub(crate) struct Script {
 }
 
 impl Script {
+    /// Takes over which word owns which symbol.
+    pub(crate) fn own(&mut self, words: usize, lexicon: &BTreeMap<u32, u32>) {
+        self.owns = (0..words as u32).map(|word| lexicon.get(&word).copied()).collect();
+        self.owned = lexicon.values().copied().collect();
+    }
+
     /// Positions of the words that own a symbol.
     pub(crate) fn owners<'a>(&'a self, source: &'a [u32], symbol: u32) -> impl Iterator<Item = u16> + 'a {
         let owns = move |word: u32| self.owns.get(word as usize).copied().flatten() == Some(symbol);
