@@ -129,10 +129,13 @@ pub(crate) fn read(pairs: &Pairs) -> (Integers, Grammar<Expr>, Vec<Case<u64>>) {
         Grammar { rules: vec![root], classes, links: BTreeMap::new(), refuted: BTreeSet::new() };
     // What is found makes longer rows readable, which show more.
     let find_all = |algebra: &mut Integers, grammar: &mut Grammar<Expr>| {
-        while functions(algebra, grammar, &rows) || brackets(algebra, grammar, &rows) {}
+        while functions(algebra, grammar, &rows, Rows::Plain)
+            || brackets(algebra, grammar, &rows)
+            || functions(algebra, grammar, &rows, Rows::Any)
+        {}
     };
     find_all(&mut algebra, &mut grammar);
-    let tables = tables(&algebra, &grammar, &rows);
+    let tables = tables(&algebra, &grammar, &rows, Rows::Plain);
     if !tables.is_empty() {
         // Words whose function is too hard are remembered until the others are known, of which it may be made.
         for (source, table) in tables {
@@ -160,9 +163,24 @@ type Votes = BTreeMap<Vec<u64>, BTreeMap<u64, f64>>;
 const MAX_ASKED: usize = 11;
 const LEAST_ENTRIES: usize = 4;
 
+/// Which rows tables are made from.
+#[derive(Clone, Copy, PartialEq)]
+enum Rows {
+    /// Those that can be read in one way only.
+    Plain,
+    /// Also those in which the unknown word may bind weaker than the others, or not: if a program gives all values, it
+    /// does.
+    Any,
+}
+
 /// Tables of the words that are still unknown, from rows with one of them: the word stands before, behind or between
-/// what has one value each, and there is no other way to read the row.
-fn tables(algebra: &Integers, grammar: &Grammar<Expr>, rows: &[NumberRow<'_>]) -> Vec<(Vec<Sym>, Table)> {
+/// what has one value each.
+fn tables(
+    algebra: &Integers,
+    grammar: &Grammar<Expr>,
+    rows: &[NumberRow<'_>],
+    which: Rows,
+) -> Vec<(Vec<Sym>, Table)> {
     let known = known_words(algebra, grammar);
     let mut tables: BTreeMap<Vec<Sym>, Votes> = BTreeMap::new();
     for (source, value, n) in rows.iter().filter(|row| (2..=MAX_ASKED).contains(&row.0.len())) {
@@ -170,8 +188,9 @@ fn tables(algebra: &Integers, grammar: &Grammar<Expr>, rows: &[NumberRow<'_>]) -
         let (Some(at), None) = (unknown.next(), unknown.next()) else { continue };
         let readable = |part: &[u32]| !possible_values(algebra, grammar, part).is_empty();
         let (left, right) = (&source[..at], &source[at + 1..]);
-        let otherwise = (1..left.len()).any(|start| readable(&left[start..]))
-            || (1..right.len()).any(|end| readable(&right[..end]));
+        let otherwise = which == Rows::Plain
+            && ((1..left.len()).any(|start| readable(&left[start..]))
+                || (1..right.len()).any(|end| readable(&right[..end])));
         let sides: Vec<BTreeSet<u64>> = [left, right]
             .into_iter()
             .filter(|part| !part.is_empty())
@@ -186,17 +205,23 @@ fn tables(algebra: &Integers, grammar: &Grammar<Expr>, rows: &[NumberRow<'_>]) -
         let votes = tables.entry(pattern).or_default().entry(arguments).or_default();
         *votes.entry(*value).or_default() += n;
     }
+    let least = if which == Rows::Plain { LEAST_ENTRIES } else { 2 * LEAST_ENTRIES };
     tables
         .into_iter()
         .map(|(pattern, votes)| (pattern, commonest(votes).into_iter().collect::<Table>()))
-        .filter(|(_, table)| table.len() >= LEAST_ENTRIES)
+        .filter(|(_, table)| table.len() >= least)
         .collect()
 }
 
 /// Finds functions for tables; the cheapest first, because later ones may call earlier ones. Returns whether any was
 /// found.
-fn functions(algebra: &mut Integers, grammar: &mut Grammar<Expr>, rows: &[NumberRow<'_>]) -> bool {
-    let mut open = tables(algebra, grammar, rows);
+fn functions(
+    algebra: &mut Integers,
+    grammar: &mut Grammar<Expr>,
+    rows: &[NumberRow<'_>],
+    which: Rows,
+) -> bool {
+    let mut open = tables(algebra, grammar, rows, which);
     let before = grammar.rules.len();
     for lenient in [false, true] {
         let mut size = 1;
