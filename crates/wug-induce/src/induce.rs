@@ -183,8 +183,8 @@ pub(crate) struct Induced<T> {
     pub grammar: Grammar<T>,
     /// Bits of the grammar and of the rows that it gets wrong.
     pub bits: f64,
-    /// How many of the rows that were checked it gets wrong.
-    pub errors: usize,
+    /// The share of the rows that were checked which it gets wrong.
+    pub wrong: f64,
 }
 
 /// Finds the grammar.
@@ -204,9 +204,10 @@ pub(crate) fn induce<A: Algebra>(algebra: &A, material: &mut Material<A>, plan: 
             refute(algebra, &mut grammar, spread(&material.rows, REFUTING_ROWS));
         }
         let errors = errors(algebra, &grammar, spread(&material.rows, CHECKED_ROWS));
+        let wrong = errors as f64 / spread(&material.rows, CHECKED_ROWS).count().max(1) as f64;
         let bits = found.bits + ERROR_BITS * errors as f64;
         if best.as_ref().is_none_or(|best| bits < best.bits) {
-            best = Some(Induced { grammar, bits, errors });
+            best = Some(Induced { grammar, bits, wrong });
         }
         if errors == 0 || plan.is_spent() {
             break;
@@ -215,7 +216,7 @@ pub(crate) fn induce<A: Algebra>(algebra: &A, material: &mut Material<A>, plan: 
     let nothing = || {
         let (rules, classes) = (Vec::new(), material.classes.clone());
         let grammar = Grammar { rules, classes, links: BTreeMap::new(), refuted: BTreeSet::new() };
-        Induced { grammar, bits: 0.0, errors: 0 }
+        Induced { grammar, bits: 0.0, wrong: 0.0 }
     };
     best.unwrap_or_else(nothing)
 }

@@ -148,27 +148,27 @@ pub fn learn<S: AsRef<str>, T: AsRef<str>>(
         let learned = Learned::Predications(Kit::new(algebra, grammar), script);
         return Model { words: pairs.source, erased, backwards, learned };
     }
-    let (raw, turned) = (pairs.bits(), pairs.clone().reversed());
-    let (model, bits) = learn_strings(pairs, backwards, &plan);
-    if bits < RAW * raw || plan.is_spent() {
+    let turned = pairs.clone().reversed();
+    let (model, wrong) = learn_strings(pairs, backwards, &plan);
+    if wrong < CONFUSED || plan.is_spent() {
         return model;
     }
-    // Few pairs may not show which side is a function of the other; which grammar is short does.
-    let (other, other_bits) = learn_strings(turned, !backwards, &plan);
-    if other_bits < bits / 2.0 { other } else { model }
+    // Few pairs may not show which side is a function of the other; which grammar explains them does.
+    let (other, other_wrong) = learn_strings(turned, !backwards, &plan);
+    if other_wrong < wrong / 2.0 { other } else { model }
 }
 
-/// The share of the bits of the plain pairs from which a grammar explains so little that the other direction is tried.
-const RAW: f64 = 0.25;
+/// The share of unexplained training rows from which the other direction is tried.
+const CONFUSED: f64 = 0.2;
 
-/// Learns a grammar of strings; returns also the bits that it and the rows it does not explain take.
+/// Learns a grammar of strings; returns also the share of the rows that it does not explain.
 fn learn_strings(pairs: Pairs, backwards: bool, plan: &Plan) -> (Model, f64) {
     let plain = Strings::new(&pairs);
     let mut material = plain.material(&pairs, plain.one_class(), plan);
     let mut found = induce(&plain, &mut material, plan);
     let mut algebra = plain;
     // Where words of one class leave rows unexplained, they may be of several kinds.
-    if found.errors > 0
+    if found.wrong > 0.0
         && plan.has(Without::Kinds)
         && let Some((typed, kinds)) = algebra.with_kinds(&pairs, plan)
     {
@@ -179,9 +179,9 @@ fn learn_strings(pairs: Pairs, backwards: bool, plan: &Plan) -> (Model, f64) {
         }
     }
     let unread = 1.0 - material.rows.len() as f64 / pairs.rows.len().max(1) as f64;
-    let bits = found.bits + unread * pairs.bits();
+    let wrong = unread + (1.0 - unread) * found.wrong;
     let learned = Learned::Strings(Kit::new(algebra, found.grammar));
-    (Model { words: pairs.source, erased: material.erased, backwards, learned }, bits)
+    (Model { words: pairs.source, erased: material.erased, backwards, learned }, wrong)
 }
 
 impl<A: Algebra> Kit<A> {

@@ -4,8 +4,6 @@ use std::collections::BTreeMap;
 
 use wug_grammar::Vocab;
 
-use crate::pool::WORD_BITS;
-
 /// Source, target, count.
 pub(crate) type Pair = (Vec<u32>, Vec<u32>, f64);
 
@@ -61,12 +59,6 @@ impl Pairs {
             counts.values().filter(|&&count| count > 1).count() as f64 / counts.len().max(1) as f64
         };
         (share(|row| &row.0), share(|row| &row.1))
-    }
-
-    /// Bits to write the pairs down word by word.
-    pub(crate) fn bits(&self) -> f64 {
-        let words: usize = self.rows.iter().map(|(source, target, _)| source.len() + target.len()).sum();
-        WORD_BITS * words as f64
     }
 
     /// The same pairs the other way round.

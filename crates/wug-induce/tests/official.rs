@@ -32,9 +32,11 @@ fn scan_and_cogs_as_released() {
         for split in ["add_prim_split/tasks_{}_addprim_jump.txt", "length_split/tasks_{}_length.txt"] {
             let part = |name: &str| scan.join(split.replace("{}", name));
             all_right(split, &part("train"), &part("test"), 1);
+            official.compared(1);
         }
     }
     if let Some(cogs) = official.folder("cogs", 1) {
         all_right("cogs gen", &cogs.join("data/train.tsv"), &cogs.join("data/gen.tsv"), 7);
+        official.compared(1);
     }
 }
