@@ -3,9 +3,9 @@ use std::str::FromStr;
 
 use wug_data::Error;
 
-use crate::{BENCHMARKS, Benchmark};
+use crate::{BENCHMARKS, Benchmark, Family};
 
-/// The name of a dataset or a part: `scan/length`, `scan/length#test`.
+/// The name of a dataset or a part: `scan/length`, `scan/length#test`. A benchmark with one dataset names it.
 #[derive(Clone)]
 pub struct Address {
     /// The benchmark before the slash.
@@ -47,9 +47,15 @@ impl FromStr for Address {
         for &benchmark in BENCHMARKS {
             if let Some(dataset) =
                 name.strip_prefix(benchmark.about().name).and_then(|rest| rest.strip_prefix('/'))
-                && benchmark.families().iter().any(|family| family.names.iter().any(|known| known == dataset))
+                && benchmark.has(dataset)
             {
                 return Ok(Self { benchmark, dataset: dataset.to_owned(), part });
+            }
+            if name == benchmark.about().name
+                && let [Family { names, .. }] = benchmark.families().as_slice()
+                && let [only] = names.as_slice()
+            {
+                return Ok(Self { benchmark, dataset: only.clone(), part });
             }
         }
         Err(Error::usage(unknown(name)))

@@ -13,6 +13,11 @@ pub trait Benchmark: Sync {
     /// The datasets, grouped as a person would list them.
     fn families(&self) -> Vec<Family>;
 
+    /// Whether there is a dataset of this name; a benchmark without end has more than it lists.
+    fn has(&self, dataset: &str) -> bool {
+        self.families().iter().any(|family| family.names.iter().any(|known| known == dataset))
+    }
+
     /// Makes a dataset (`length`, without the benchmark's name) or reads it.
     fn make(&self, dataset: &str, source: &Source) -> Result<Dataset>;
 

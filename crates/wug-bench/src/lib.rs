@@ -24,6 +24,7 @@ mod import;
 pub mod mns;
 pub mod mt;
 pub mod nacs;
+pub mod pairs;
 pub mod recogs;
 pub mod scan;
 mod settings;
@@ -41,5 +42,14 @@ pub use import::read_written_by_wug;
 pub use settings::{Setting, Settings};
 
 /// All benchmarks. A new one is a folder and a line here.
-pub static BENCHMARKS: &[&dyn Benchmark] =
-    &[&scan::Scan, &nacs::Nacs, &cogs::Cogs, &recogs::Recogs, &hint::Hint, &mns::Mns, &mt::Mt, &toy::Toy];
+pub static BENCHMARKS: &[&dyn Benchmark] = &[
+    &scan::Scan,
+    &nacs::Nacs,
+    &cogs::Cogs,
+    &recogs::Recogs,
+    &hint::Hint,
+    &mns::Mns,
+    &mt::Mt,
+    &toy::Toy,
+    &pairs::Pairs,
+];

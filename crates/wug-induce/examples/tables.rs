@@ -1,5 +1,5 @@
 //! The tables of docs/results/induced.md, from the official releases:
-//! `WUG_OFFICIAL=DIR cargo run --release -p wug-induce --example tables [scan|nacs|cogs|recogs|noise|ablation|curves]`.
+//! `WUG_OFFICIAL=DIR cargo run --release -p wug-induce --example tables [scan|nacs|cogs|recogs|hint|fewshot|noise|ablation|curves]`.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use rayon::prelude::*;
+use wug_bench::{Address, Source};
 use wug_data::Streams;
 use wug_induce::{Model, Settings, Without, learn};
 use wug_official::Official;
@@ -63,6 +64,41 @@ fn main() {
         let part = |name: &str| read(&recogs.join(format!("recogs_positional_index/{name}.tsv")));
         row("recogs positional test", &part("train"), &part("test"), &Settings::default(), true);
     }
+    if wants("hint") || wants("noise") {
+        let (train, test) =
+            (made("hint/symbol", &Source::Official, "train"), made("hint/symbol", &Source::Official, "test"));
+        if wants("hint") {
+            row("hint symbol", &train, &test, &Settings::default(), false);
+        }
+        if wants("noise") {
+            noise("hint symbol", &train, &test);
+        }
+    }
+    if wants("fewshot") {
+        for symbol in ["x", "y", "a", "b", "c", "d"] {
+            let part = |part: &str| made(&format!("hint/fewshot-{symbol}"), &Source::Seed(0), part);
+            row(
+                &format!("hint few-shot {symbol}"),
+                &part("train"),
+                &part("test"),
+                &Settings::default(),
+                false,
+            );
+        }
+    }
+}
+
+/// The pairs of a part that wug makes.
+fn made(dataset: &str, source: &Source, part: &str) -> Vec<Pair> {
+    let address: Address = dataset.parse().unwrap_or_else(|error| panic!("{error}"));
+    let dataset = address.benchmark.make(&address.dataset, source).unwrap_or_else(|error| panic!("{error}"));
+    let rows = dataset.part(part).map_or(&[][..], |part| &part.rows);
+    let pair = |&row: &u32| {
+        let example = dataset.table.example(row);
+        let words: Vec<&str> = example.input.words().collect();
+        (words.join(" "), example.target.to_string())
+    };
+    rows.iter().map(pair).collect()
 }
 
 fn simple(scan: &Path, part: &str) -> PathBuf {
@@ -193,6 +229,7 @@ fn ablation(name: &str, train: &[Pair], test: &[Pair]) {
         Some(Without::Refute),
         Some(Without::Prune),
         Some(Without::Starts),
+        Some(Without::Kinds),
         Some(Without::Erase),
         Some(Without::Exceptions),
     ];

@@ -1,15 +1,18 @@
-//! How many of the first 50 random languages are learned: `cargo run --release -p wug-induce --example toy`.
+//! How many random languages are learned: `cargo run --release -p wug-induce --example toy [FIRST [LAST]]`, 1 to 50 unless
+//! others are named. One language alone is shown with its grammar and what is wrong.
 
 use wug_bench::{Address, Source};
 use wug_induce::{Settings, learn};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let only: Option<u64> = std::env::args().nth(1).and_then(|number| number.parse().ok());
+    let named: Vec<u64> = std::env::args().skip(1).map(|number| number.parse()).collect::<Result<_, _>>()?;
+    let (first, last) = match named[..] {
+        [] => (1, 50),
+        [only] => (only, only),
+        [first, last, ..] => (first, last),
+    };
     let mut solved = 0;
-    for number in 1..=50 {
-        if only.is_some_and(|only| only != number) {
-            continue;
-        }
+    for number in first..=last {
         let address: Address = format!("toy/random-{number}").parse()?;
         let dataset = address.benchmark.make(&address.dataset, &Source::Seed(0))?;
         let rows = |part: &str| -> Vec<(String, String)> {
@@ -26,7 +29,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             test.iter().filter(|(source, target)| model.predict(source).text != *target).collect();
         solved += usize::from(wrong.is_empty());
         println!("random-{number}: {} of {}", test.len() - wrong.len(), test.len());
-        if only.is_some() {
+        if first == last {
             println!("{}", model.text());
             for (source, target) in wrong.iter().take(5) {
                 let prediction = model.predict(source);

@@ -25,6 +25,11 @@ pub trait Algebra: Sync {
     /// The class of what a rule makes.
     fn class(&self, source: &[Sym], term: &Self::Term) -> u16;
 
+    /// The term of a root that only puts its slots behind each other, where the targets of sentences add up.
+    fn beside(&self) -> Option<Self::Term> {
+        None
+    }
+
     /// The value that stands for whatever fills a slot of a template.
     fn slot(&self, slot: usize) -> Self::Value;
 

@@ -221,18 +221,7 @@ impl<T> Chart<'_, T> {
 
     /// The cheapest item for a slot.
     fn fill(&self, place: (u32, u8), items: &[Item]) -> Option<(f32, u32)> {
-        let mut best: Option<(f32, u32)> = None;
-        for (i, item) in items.iter().enumerate() {
-            let cost = self.costs.get(place, item.child);
-            let bits = item.bits + cost.bits;
-            if (cost.seen || self.coerce)
-                && bits < f32::INFINITY
-                && best.is_none_or(|(least, _)| bits < least)
-            {
-                best = Some((bits, i as u32));
-            }
-        }
-        best
+        self.costs.cheapest(place, items.iter().map(|item| (item.child, item.bits)), self.coerce)
     }
 
     /// The children of a complete match.

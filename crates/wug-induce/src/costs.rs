@@ -83,6 +83,26 @@ impl Costs {
         self.places[parent as usize][slot as usize][index]
     }
 
+    /// The cheapest of some children, each with its own bits, for a slot: the bits then, and which it is. Links that were
+    /// never seen are taken only if `coerce` says so.
+    pub(crate) fn cheapest(
+        &self,
+        place: Place,
+        children: impl Iterator<Item = (Child, f32)>,
+        coerce: bool,
+    ) -> Option<(f32, u32)> {
+        let mut best: Option<(f32, u32)> = None;
+        for (i, (child, bits)) in children.enumerate() {
+            let cost = self.get(place, child);
+            let bits = bits + cost.bits;
+            let usable = (cost.seen || coerce) && bits < f32::INFINITY;
+            if usable && best.is_none_or(|(least, _)| bits < least) {
+                best = Some((bits, i as u32));
+            }
+        }
+        best
+    }
+
     /// How many slots a rule has.
     pub(crate) fn slots(&self, rule: u32) -> usize {
         self.places[rule as usize].len()

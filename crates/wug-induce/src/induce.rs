@@ -26,6 +26,8 @@ pub(crate) struct Material<A: Algebra> {
     pub classes: Vec<Option<u16>>,
     /// Words that change nothing wherever they stand; they are left out of every source.
     pub erased: BTreeSet<u32>,
+    /// How many sentences stand behind each other in rows that have several.
+    pub beside: BTreeSet<usize>,
 }
 
 /// Rows outside the templates that links are estimated from; rows that are asked to refute links; rows on which the
@@ -73,6 +75,7 @@ impl<A: Algebra> Material<A> {
             left_out: Vec::new(),
             classes,
             erased,
+            beside: BTreeSet::new(),
         };
         for (i, (mut row, template)) in rows.into_iter().enumerate() {
             if template.is_none() {
@@ -175,40 +178,47 @@ fn meaningless<T: Clone + Ord>(templates: &Templates<T>) -> BTreeSet<u32> {
         .collect()
 }
 
+/// What was found.
+pub(crate) struct Induced<T> {
+    pub grammar: Grammar<T>,
+    /// Bits of the grammar and of the rows that it gets wrong.
+    pub bits: f64,
+    /// The share of the rows that were checked which it gets wrong.
+    pub wrong: f64,
+}
+
 /// Finds the grammar.
-pub(crate) fn induce<A: Algebra>(algebra: &A, material: &mut Material<A>, plan: &Plan) -> Grammar<A::Term> {
+pub(crate) fn induce<A: Algebra>(algebra: &A, material: &mut Material<A>, plan: &Plan) -> Induced<A::Term> {
     material.templates.sort_by(|a, b| {
         let key = |t: &Template<A::Term>| (t.source.len(), algebra.bits(&t.term) as u64);
         key(a).cmp(&key(b)).then_with(|| (&a.source, &a.term).cmp(&(&b.source, &b.term)))
     });
     let found = search(algebra, &material.templates, plan);
     let cases = cases(algebra, material);
-    let mut best: Option<(f64, Grammar<A::Term>)> = None;
+    let mut best: Option<Induced<A::Term>> = None;
     for found in found.iter().take(COMPARED) {
         let pool = replay(algebra, &material.templates, &mut found.steps.clone());
-        let mut grammar = to_grammar(algebra, &pool, &material.classes);
+        let mut grammar = to_grammar(algebra, &pool, material);
         estimate(algebra, &mut grammar, &cases, plan);
         if plan.has(Without::Refute) {
             refute(algebra, &mut grammar, spread(&material.rows, REFUTING_ROWS));
         }
         let errors = errors(algebra, &grammar, spread(&material.rows, CHECKED_ROWS));
+        let wrong = errors as f64 / spread(&material.rows, CHECKED_ROWS).count().max(1) as f64;
         let bits = found.bits + ERROR_BITS * errors as f64;
-        if best.as_ref().is_none_or(|(least, _)| bits < *least) {
-            best = Some((bits, grammar));
+        if best.as_ref().is_none_or(|best| bits < best.bits) {
+            best = Some(Induced { grammar, bits, wrong });
         }
         if errors == 0 || plan.is_spent() {
             break;
         }
     }
-    best.map_or_else(
-        || Grammar {
-            rules: Vec::new(),
-            classes: material.classes.clone(),
-            links: BTreeMap::new(),
-            refuted: BTreeSet::new(),
-        },
-        |(_, grammar)| grammar,
-    )
+    let nothing = || {
+        let (rules, classes) = (Vec::new(), material.classes.clone());
+        let grammar = Grammar { rules, classes, links: BTreeMap::new(), refuted: BTreeSet::new() };
+        Induced { grammar, bits: 0.0, wrong: 0.0 }
+    };
+    best.unwrap_or_else(nothing)
 }
 
 /// The shortest rows and some of all lengths: half and half.
@@ -255,7 +265,7 @@ fn cases<A: Algebra>(algebra: &A, material: &Material<A>) -> Vec<Case<A::Value>>
     cases
 }
 
-fn to_grammar<A: Algebra>(algebra: &A, pool: &Pool<A::Term>, classes: &[Option<u16>]) -> Grammar<A::Term> {
+fn to_grammar<A: Algebra>(algebra: &A, pool: &Pool<A::Term>, material: &Material<A>) -> Grammar<A::Term> {
     let mut rules = Vec::new();
     for (root, entry) in
         pool.rules.iter().flatten().map(|rule| (false, rule)).chain(pool.entries().filter(|e| e.0))
@@ -264,7 +274,16 @@ fn to_grammar<A: Algebra>(algebra: &A, pool: &Pool<A::Term>, classes: &[Option<u
         let class = if root { 0 } else { algebra.class(&source, &term) };
         rules.push(Rule { source, term, class, root });
     }
-    Grammar { rules, classes: classes.to_vec(), links: BTreeMap::new(), refuted: BTreeSet::new() }
+    if let Some(beside) = algebra.beside() {
+        let alone = |rule: &Rule<A::Term>| rule.root && rule.source.len() == 1 && rule.term == beside;
+        let sentences: Vec<Sym> =
+            rules.iter().filter(|rule| alone(rule)).map(|rule| rule.source[0]).collect();
+        for (sentence, &number) in sentences.iter().flat_map(|s| material.beside.iter().map(move |n| (s, n)))
+        {
+            rules.push(Rule { source: vec![*sentence; number], term: beside.clone(), class: 0, root: true });
+        }
+    }
+    Grammar { rules, classes: material.classes.clone(), links: BTreeMap::new(), refuted: BTreeSet::new() }
 }
 
 /// How many rows a grammar gets wrong.

@@ -9,8 +9,8 @@ use crate::Algebra;
 use crate::forest::{Case, Leaf};
 use crate::grammar::{Grammar, Rule};
 use crate::pairs::Pairs;
-use crate::programs::{Expr, Library, MAX_SIZE, Table, solve};
-use crate::symbols::{Child, Counts, Sym};
+use crate::programs::{Expr, Function, Library, MAX_SIZE, Table, solve};
+use crate::symbols::{Child, Counts, Sym, slot_count};
 
 /// Whole numbers from 0.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -97,9 +97,11 @@ fn commonest<K: Ord>(votes: BTreeMap<K, BTreeMap<u64, f64>>) -> BTreeMap<K, u64>
         .collect()
 }
 
-/// Rows from which links are estimated: so many of each length, up to a length.
+/// Rows from which links are estimated: so many of each length, up to a length; longer ones if these are few.
 const CASES_PER_LENGTH: usize = 800;
 const MAX_CASE: usize = 9;
+const LONG_CASE: usize = 15;
+const FEW_CASES: usize = 600;
 
 /// Reads training pairs: values of words, functions, rules, and cases for links.
 pub(crate) fn read(pairs: &Pairs) -> (Integers, Grammar<Expr>, Vec<Case<u64>>) {
@@ -113,41 +115,114 @@ pub(crate) fn read(pairs: &Pairs) -> (Integers, Grammar<Expr>, Vec<Case<u64>>) {
         *votes.entry(source[0]).or_default().entry(*value).or_default() += n;
     }
     let words = commonest(votes);
-    let mut algebra = Integers {
-        values: (0..pairs.source.len() as u32).map(|word| words.get(&word).copied()).collect(),
-        library: Library::default(),
+    // A word that never stands alone but is spelled as a number is that number.
+    let spelled = |word: u32| {
+        let text = pairs.source.word(word);
+        if text.bytes().all(|byte| byte.is_ascii_digit()) { text.parse().ok() } else { None }
     };
-    let mut rules = functions(&mut algebra, &rows);
-    rules.push(Rule { source: vec![Sym::Slot(0)], term: Expr::Argument(0), class: 0, root: true });
+    let value = |word: u32| words.get(&word).copied().or_else(|| spelled(word));
+    let mut algebra =
+        Integers { values: (0..pairs.source.len() as u32).map(value).collect(), library: Library::default() };
+    let root = Rule { source: vec![Sym::Slot(0)], term: Expr::Argument(0), class: 0, root: true };
     let classes = algebra.values.iter().map(|value| value.map(|_| 0)).collect();
-    let mut grammar = Grammar { rules, classes, links: BTreeMap::new(), refuted: BTreeSet::new() };
-    brackets(&algebra, &mut grammar, &rows);
+    let mut grammar =
+        Grammar { rules: vec![root], classes, links: BTreeMap::new(), refuted: BTreeSet::new() };
+    // What is found makes longer rows readable, which show more.
+    let find_all = |algebra: &mut Integers, grammar: &mut Grammar<Expr>| {
+        while functions(algebra, grammar, &rows, Rows::Plain)
+            || brackets(algebra, grammar, &rows)
+            || functions(algebra, grammar, &rows, Rows::Any)
+        {}
+    };
+    find_all(&mut algebra, &mut grammar);
+    let tables = tables(&algebra, &grammar, &rows, Rows::Plain);
+    if !tables.is_empty() {
+        // Words whose function is too hard are remembered until the others are known, of which it may be made.
+        for (source, table) in tables {
+            add(&mut algebra, &mut grammar, source, Function::Memory(table));
+        }
+        find_all(&mut algebra, &mut grammar);
+        think_again(&mut algebra, &mut grammar);
+    }
     let cases = cases(&algebra, &grammar, &rows);
     (algebra, grammar, cases)
 }
 
-/// Functions from rows of two or three words with one word that has no value; the cheapest first, because later ones
-/// may call earlier ones.
-fn functions(algebra: &mut Integers, rows: &[NumberRow<'_>]) -> Vec<Rule<Expr>> {
-    type Votes = BTreeMap<Vec<u64>, BTreeMap<u64, f64>>;
+/// The words of rules, and those that have a value.
+fn known_words(algebra: &Integers, grammar: &Grammar<Expr>) -> BTreeSet<u32> {
+    let values = algebra.values.iter().enumerate().filter(|(_, value)| value.is_some());
+    let rules = grammar.rules.iter().flat_map(|rule| &rule.source);
+    let of_rules = rules.filter_map(|sym| if let Sym::Word(word) = sym { Some(*word) } else { None });
+    of_rules.chain(values.map(|(word, _)| word as u32)).collect()
+}
+
+/// What a word does, by its pattern: arguments, and how often each value was seen.
+type Votes = BTreeMap<Vec<u64>, BTreeMap<u64, f64>>;
+
+/// Longer rows are not asked for tables; tables with fewer entries are not solved.
+const MAX_ASKED: usize = 11;
+const LEAST_ENTRIES: usize = 4;
+
+/// Which rows tables are made from.
+#[derive(Clone, Copy, PartialEq)]
+enum Rows {
+    /// Those that can be read in one way only.
+    Plain,
+    /// Also those in which the unknown word may bind weaker than the others, or not: if a program gives all values, it
+    /// does.
+    Any,
+}
+
+/// Tables of the words that are still unknown, from rows with one of them: the word stands before, behind or between
+/// what has one value each.
+fn tables(
+    algebra: &Integers,
+    grammar: &Grammar<Expr>,
+    rows: &[NumberRow<'_>],
+    which: Rows,
+) -> Vec<(Vec<Sym>, Table)> {
+    let known = known_words(algebra, grammar);
     let mut tables: BTreeMap<Vec<Sym>, Votes> = BTreeMap::new();
-    for (source, value, n) in rows.iter().filter(|row| (2..=3).contains(&row.0.len())) {
-        let values: Vec<Option<u64>> = source.iter().map(|&word| algebra.values[word as usize]).collect();
-        if values.iter().filter(|value| value.is_none()).count() != 1 {
+    for (source, value, n) in rows.iter().filter(|row| (2..=MAX_ASKED).contains(&row.0.len())) {
+        let mut unknown = (0..source.len()).filter(|&at| !known.contains(&source[at]));
+        let (Some(at), None) = (unknown.next(), unknown.next()) else { continue };
+        let readable = |part: &[u32]| !possible_values(algebra, grammar, part).is_empty();
+        let (left, right) = (&source[..at], &source[at + 1..]);
+        let otherwise = which == Rows::Plain
+            && ((1..left.len()).any(|start| readable(&left[start..]))
+                || (1..right.len()).any(|end| readable(&right[..end])));
+        let sides: Vec<BTreeSet<u64>> = [left, right]
+            .into_iter()
+            .filter(|part| !part.is_empty())
+            .map(|part| possible_values(algebra, grammar, part))
+            .collect();
+        if otherwise || sides.iter().any(|values| values.len() != 1) {
             continue;
         }
-        let pattern = source.iter().zip(&values);
-        let pattern = pattern.map(|(&word, value)| value.map_or(Sym::Word(word), |_| Sym::Slot(0))).collect();
-        let arguments: Vec<u64> = values.into_iter().flatten().collect();
+        let slot = |part: &[u32]| (!part.is_empty()).then_some(Sym::Slot(0));
+        let pattern = slot(left).into_iter().chain([Sym::Word(source[at])]).chain(slot(right)).collect();
+        let arguments: Vec<u64> = sides.iter().flatten().copied().collect();
         let votes = tables.entry(pattern).or_default().entry(arguments).or_default();
         *votes.entry(*value).or_default() += n;
     }
-    let mut open: Vec<(Vec<Sym>, Table)> = tables
+    let least = if which == Rows::Plain { LEAST_ENTRIES } else { 2 * LEAST_ENTRIES };
+    tables
         .into_iter()
         .map(|(pattern, votes)| (pattern, commonest(votes).into_iter().collect::<Table>()))
-        .filter(|(_, table)| table.len() >= 4)
-        .collect();
-    let mut rules = Vec::new();
+        .filter(|(_, table)| table.len() >= least)
+        .collect()
+}
+
+/// Finds functions for tables; the cheapest first, because later ones may call earlier ones. Returns whether any was
+/// found.
+fn functions(
+    algebra: &mut Integers,
+    grammar: &mut Grammar<Expr>,
+    rows: &[NumberRow<'_>],
+    which: Rows,
+) -> bool {
+    let mut open = tables(algebra, grammar, rows, which);
+    let before = grammar.rules.len();
     for lenient in [false, true] {
         let mut size = 1;
         while size <= MAX_SIZE && !open.is_empty() {
@@ -159,44 +234,82 @@ fn functions(algebra: &mut Integers, rows: &[NumberRow<'_>]) -> Vec<Rule<Expr>> 
                 size += 1;
                 continue;
             };
-            let (source, table) = open.remove(i);
-            let arguments = table[0].0.len() as u8;
-            let id = algebra.library.functions.len() as u8;
-            algebra.library.add(function, arguments);
-            let term = Expr::Call(id, (0..arguments).map(Expr::Argument).collect());
-            rules.push(Rule { source, term, class: 0, root: false });
+            let (source, _) = open.remove(i);
+            add(algebra, grammar, source, function);
             size = 1;
         }
     }
-    rules
+    grammar.rules.len() > before
 }
 
-/// Words that are still unknown stand around one slot and change it little: the rule or the pair of rules that
-/// explains most of the shortest rows, and leaves their values least open.
-fn brackets(algebra: &Integers, grammar: &mut Grammar<Expr>, rows: &[NumberRow<'_>]) {
-    let known: BTreeSet<u32> = grammar
-        .rules
-        .iter()
-        .flat_map(|rule| &rule.source)
-        .filter_map(|sym| if let Sym::Word(word) = sym { Some(*word) } else { None })
-        .chain(algebra.values.iter().enumerate().filter(|(_, v)| v.is_some()).map(|(word, _)| word as u32))
-        .collect();
-    let mut short: Vec<&NumberRow<'_>> = rows
-        .iter()
-        .filter(|row| row.0.iter().any(|word| !known.contains(word)) && row.0.len() <= MAX_CASE)
-        .collect();
-    short.sort_by_key(|row| row.0.len());
-    short.truncate(120);
-    let unknown: BTreeSet<u32> =
-        short.iter().flat_map(|row| row.0.iter().copied()).filter(|word| !known.contains(word)).collect();
-    if unknown.is_empty() || unknown.len() > 8 {
-        return;
+/// Adds a function, and the rule that calls it.
+fn add(algebra: &mut Integers, grammar: &mut Grammar<Expr>, source: Vec<Sym>, function: Function) {
+    let arguments = slot_count(&source) as u8;
+    let id = algebra.library.functions.len() as u8;
+    algebra.library.add(function, arguments);
+    let term = Expr::Call(id, (0..arguments).map(Expr::Argument).collect());
+    grammar.rules.push(Rule { source, term, class: 0, root: false });
+}
+
+/// Looks again for programs for what is only remembered, now that more functions are known.
+fn think_again(algebra: &mut Integers, grammar: &mut Grammar<Expr>) {
+    let (tables, numbers) = algebra.library.forget();
+    let is_memory = |term: &Expr| matches!(term, Expr::Call(id, _) if tables.iter().any(|(m, _)| m == id));
+    let (remembered, kept): (Vec<_>, Vec<_>) =
+        std::mem::take(&mut grammar.rules).into_iter().partition(|rule| is_memory(&rule.term));
+    let renumbered = |rule: Rule<Expr>| Rule { term: rule.term.renumbered(&numbers), ..rule };
+    grammar.rules = kept.into_iter().map(renumbered).collect();
+    for (rule, (_, table)) in remembered.into_iter().zip(tables) {
+        let program = [0, table.len() / 25].into_iter().find_map(|allowed| {
+            (1..=MAX_SIZE).find_map(|size| solve(&table, size, &algebra.library, allowed))
+        });
+        add(algebra, grammar, rule.source, program.unwrap_or(Function::Memory(table)));
     }
+}
+
+/// The most words that are tried together around a slot; the rows they are tried on, and the share of those that must
+/// be explained.
+const MAX_BRACKETS: usize = 3;
+const BRACKET_ROWS: usize = 120;
+const EXPLAINED: f64 = 0.8;
+
+/// Words that are still unknown may stand around one slot and change it little: the rule or the pair of rules that
+/// explains most of the shortest rows, and leaves their values least open. Returns whether any was found.
+fn brackets(algebra: &Integers, grammar: &mut Grammar<Expr>, rows: &[NumberRow<'_>]) -> bool {
+    let known = known_words(algebra, grammar);
+    let mut groups: BTreeMap<BTreeSet<u32>, Vec<&NumberRow<'_>>> = BTreeMap::new();
+    for row in rows.iter().filter(|row| row.0.len() <= MAX_CASE) {
+        let unknown: BTreeSet<u32> = row.0.iter().copied().filter(|word| !known.contains(word)).collect();
+        if (1..=MAX_BRACKETS).contains(&unknown.len()) {
+            groups.entry(unknown).or_default().push(row);
+        }
+    }
+    let mut groups: Vec<_> = groups.into_iter().collect();
+    groups.sort_by_key(|(_, rows)| std::cmp::Reverse(rows.len()));
+    for (unknown, mut short) in groups {
+        short.sort_by_key(|row| row.0.len());
+        short.truncate(BRACKET_ROWS);
+        let found = best_brackets(algebra, grammar, &unknown, &short);
+        if !found.is_empty() {
+            grammar.rules.extend(found);
+            return true;
+        }
+    }
+    false
+}
+
+/// The best rules around one slot for some words; none if they do not explain the rows.
+fn best_brackets(
+    algebra: &Integers,
+    grammar: &Grammar<Expr>,
+    unknown: &BTreeSet<u32>,
+    short: &[&NumberRow<'_>],
+) -> Vec<Rule<Expr>> {
     let mut single: Vec<Rule<Expr>> = Vec::new();
     let slot = Sym::Slot(0);
     let terms =
         [Expr::Argument(0), Expr::Inc(Box::new(Expr::Argument(0))), Expr::Dec(Box::new(Expr::Argument(0)))];
-    for &a in &unknown {
+    for &a in unknown {
         let mut sources = vec![vec![Sym::Word(a), slot], vec![slot, Sym::Word(a)]];
         sources.extend(unknown.iter().map(|&b| vec![Sym::Word(a), slot, Sym::Word(b)]));
         for source in sources {
@@ -214,17 +327,19 @@ fn brackets(algebra: &Integers, grammar: &mut Grammar<Expr>, rows: &[NumberRow<'
         let mut trial = grammar.clone();
         trial.rules.extend(choice.iter().cloned());
         let size: usize = choice.iter().map(|rule| rule.source.len()).sum();
-        let mut score = -8.0 * size as f64;
-        for (source, value, _) in &short {
+        let (mut score, mut explained) = (-8.0 * size as f64, 0.0);
+        for (source, value, _) in short {
             let values = possible_values(algebra, &trial, source);
             let others = values.iter().filter(|other| *other != value).count() as f64;
-            score += if values.contains(value) { 20.0 } else { 0.0 } - 2.0 * others;
+            explained += f64::from(u8::from(values.contains(value)));
+            score -= 2.0 * others;
         }
-        if score > best.0 {
+        score += 20.0 * explained;
+        if score > best.0 && explained >= EXPLAINED * short.len() as f64 {
             best = (score, choice);
         }
     }
-    grammar.rules.extend(best.1);
+    best.1
 }
 
 /// All values that any derivation gives.
@@ -273,7 +388,9 @@ fn possible_values(algebra: &Integers, grammar: &Grammar<Expr>, source: &[u32]) 
 /// Rows for the estimation of links: some of each length.
 fn cases(algebra: &Integers, grammar: &Grammar<Expr>, rows: &[NumberRow<'_>]) -> Vec<Case<u64>> {
     let mut by_length: BTreeMap<usize, Vec<&NumberRow<'_>>> = BTreeMap::new();
-    for row in rows.iter().filter(|row| row.0.len() <= MAX_CASE) {
+    let few = rows.iter().filter(|row| row.0.len() <= MAX_CASE).count() < FEW_CASES;
+    let most = if few { LONG_CASE } else { MAX_CASE };
+    for row in rows.iter().filter(|row| row.0.len() <= most) {
         by_length.entry(row.0.len()).or_default().push(row);
     }
     let mut cases = Vec::new();

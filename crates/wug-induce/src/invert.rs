@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::costs::Costs;
 use crate::grammar::Grammar;
-use crate::strings::{Piece, Strings};
+use crate::strings::{Phrase, Piece, Strings};
 use crate::symbols::{Child, Sym};
 
 /// The longest target that is inverted.
@@ -25,7 +25,7 @@ struct Item {
 }
 
 struct Inverter<'a> {
-    grammar: &'a Grammar<Vec<Piece>>,
+    grammar: &'a Grammar<Phrase>,
     costs: &'a Costs,
     target: &'a [u32],
     coerce: bool,
@@ -38,7 +38,7 @@ struct Inverter<'a> {
 /// The words of the cheapest source, with its bits and whether every link of it was seen.
 pub(crate) fn invert(
     algebra: &Strings,
-    grammar: &Grammar<Vec<Piece>>,
+    grammar: &Grammar<Phrase>,
     costs: &Costs,
     target: &[u32],
 ) -> Result<(Vec<u32>, f64, bool), &'static str> {
@@ -61,7 +61,7 @@ pub(crate) fn invert(
 }
 
 impl<'a> Inverter<'a> {
-    fn new(grammar: &'a Grammar<Vec<Piece>>, costs: &'a Costs, target: &'a [u32], coerce: bool) -> Self {
+    fn new(grammar: &'a Grammar<Phrase>, costs: &'a Costs, target: &'a [u32], coerce: bool) -> Self {
         let length = target.len();
         let mut ids: HashMap<&[u32], Content> = HashMap::new();
         let mut content = vec![0; (length + 1) * (length + 1)];
@@ -115,7 +115,7 @@ impl<'a> Inverter<'a> {
     fn make(&mut self, id: Content, start: usize, end: usize, identity: bool) {
         let grammar = self.grammar;
         for (number, rule) in grammar.rules.iter().enumerate().filter(|(_, rule)| !rule.root) {
-            if identity != matches!(rule.term[..], [Piece::Slot(_)]) {
+            if identity != matches!(rule.term.pieces[..], [Piece::Slot(_)]) {
                 continue;
             }
             let Some(item) = self.best(number as u32, start, end) else { continue };
@@ -133,7 +133,15 @@ impl<'a> Inverter<'a> {
         let mut best = None;
         let slots = self.costs.slots(rule);
         let mut bound = vec![None; slots];
-        self.lay(rule, &self.grammar.rules[rule as usize].term, start, end, &mut bound, 0.0, &mut best);
+        self.lay(
+            rule,
+            &self.grammar.rules[rule as usize].term.pieces,
+            start,
+            end,
+            &mut bound,
+            0.0,
+            &mut best,
+        );
         best
     }
 
@@ -169,14 +177,13 @@ impl<'a> Inverter<'a> {
                     self.lay(rule, rest, start + 1, end, bound, bits, best);
                 }
             }
-            Piece::Slot(slot) => match bound[slot as usize] {
-                Some((from, to, _)) => {
+            Piece::Slot(slot) => {
+                if let Some((from, to, _)) = bound[slot as usize] {
                     let size = to - from;
                     if start + size <= end && self.at(start, start + size) == self.at(from, to) {
                         self.lay(rule, rest, start + size, end, bound, bits, best);
                     }
-                }
-                None => {
+                } else {
                     let ends = if rest.is_empty() { end..=end } else { start + 1..=end - rest.len() };
                     for middle in ends {
                         let Some((cost, item)) = self.cheapest((rule, slot), self.at(start, middle)) else {
@@ -187,23 +194,13 @@ impl<'a> Inverter<'a> {
                         bound[slot as usize] = None;
                     }
                 }
-            },
+            }
         }
     }
 
     fn cheapest(&self, place: (u32, u8), content: Content) -> Option<(f32, u32)> {
-        let mut best: Option<(f32, u32)> = None;
-        for (i, item) in self.items[content as usize].iter().enumerate() {
-            let cost = self.costs.get(place, item.child);
-            let bits = item.bits + cost.bits;
-            if (cost.seen || self.coerce)
-                && bits < f32::INFINITY
-                && best.is_none_or(|(least, _)| bits < least)
-            {
-                best = Some((bits, i as u32));
-            }
-        }
-        best
+        let items = self.items[content as usize].iter().map(|item| (item.child, item.bits));
+        self.costs.cheapest(place, items, self.coerce)
     }
 
     fn root(&mut self) -> Option<(f32, Item)> {

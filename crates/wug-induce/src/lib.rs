@@ -17,23 +17,25 @@
 //!
 //! | step | module |
 //! |---|---|
-//! | which word owns which symbol | `lexicon` |
+//! | which word owns which symbol; which words are of one kind | `lexicon`, `kinds` |
 //! | rows without their content words; words without meaning; noise | `induce` |
 //! | rules, by the shortest description | `pool`, `search` |
 //! | what each slot takes, from all derivations of the training rows | `forest`, `links` |
 //! | what an unseen filler of a slot costs | `costs` |
 //! | the cheapest derivation of a source, of a target | `chart`, `invert` |
-//! | strings, sets of predications, whole numbers: an [`Algebra`] each | `strings`, `predications` with `meaning`, `integers` with `programs` |
+//! | strings, sets of predications, whole numbers: an [`Algebra`] each | `strings`, `predications` with `meaning`, `glued`, `roles` and `script`, `integers` with `programs` |
 
 mod algebra;
 
 mod chart;
 mod costs;
 mod forest;
+mod glued;
 mod grammar;
 mod induce;
 mod integers;
 mod invert;
+mod kinds;
 mod lexicon;
 mod links;
 mod meaning;
@@ -43,7 +45,9 @@ mod plan;
 mod pool;
 mod predications;
 mod programs;
+mod roles;
 mod saved;
+mod script;
 mod search;
 mod strings;
 mod symbols;

@@ -298,9 +298,10 @@ impl<A: Algebra> Refuter<'_, A> {
                             }
                             let link = (place.0, place.1, *child);
                             let here = (self.grammar.link(place, *child) <= 0.0).then_some(link);
-                            let unseen = match (unseen, *inner, here) {
-                                (None, None, one) | (None, one, None) | (one, None, None) => one,
-                                _ => continue,
+                            let ((None, None, unseen) | (None, unseen, None) | (unseen, None, None)) =
+                                (unseen, *inner, here)
+                            else {
+                                continue;
                             };
                             let mut values = values.clone();
                             values.push(value);

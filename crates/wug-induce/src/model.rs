@@ -1,6 +1,7 @@
 //! What a user sees: learn, predict, explain, save.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -10,17 +11,18 @@ use crate::Algebra;
 use crate::chart::Tree;
 use crate::costs::Costs;
 use crate::grammar::{Grammar, TOP};
-use crate::induce::{best_tree, evaluate, induce};
+use crate::induce::{Induced, best_tree, evaluate, induce};
 use crate::integers::{self, Integers, looks_like_integers};
 use crate::invert::invert;
 use crate::links::estimate;
-use crate::meaning::{self, Form, Manner, Script, looks_like_predications};
+use crate::meaning::{self, looks_like_predications};
 use crate::pairs::Pairs;
 use crate::plan::Plan;
 use crate::predications::{self, Predication, Predications};
 use crate::programs::Expr;
 use crate::saved::{LoadError, SavedGrammar};
-use crate::strings::{self, Piece, Strings};
+use crate::script::{Form, Manner, Script};
+use crate::strings::{self, Phrase, Strings};
 use crate::symbols::{Child, Sym};
 
 /// Settings of the learner: one set for all data.
@@ -45,6 +47,8 @@ pub enum Without {
     Prune,
     /// More than one start.
     Starts,
+    /// Kinds of words by their neighbours, where targets are strings.
+    Kinds,
     /// Leaving out words without meaning.
     Erase,
     /// Taking contradicted and singular templates for noise.
@@ -131,23 +135,53 @@ pub fn learn<S: AsRef<str>, T: AsRef<str>>(
     if backwards {
         pairs = pairs.reversed();
     }
-    let mut erased = BTreeSet::new();
-    let learned = if looks_like_integers(&pairs) {
+    if looks_like_integers(&pairs) {
         let (algebra, mut grammar, cases) = integers::read(&pairs);
         estimate(&algebra, &mut grammar, &cases, &plan);
-        Learned::Integers(Kit::new(algebra, grammar))
-    } else if looks_like_predications(&pairs) {
+        let learned = Learned::Integers(Kit::new(algebra, grammar));
+        return Model { words: pairs.source, erased: BTreeSet::new(), backwards, learned };
+    }
+    if looks_like_predications(&pairs) {
         let (algebra, script, mut material) = meaning::read(&pairs, &plan);
-        erased = std::mem::take(&mut material.erased);
-        let grammar = induce(&algebra, &mut material, &plan);
-        Learned::Predications(Kit::new(algebra, grammar), script)
-    } else {
-        let (algebra, mut material) = Strings::read(&pairs, &plan);
-        erased = std::mem::take(&mut material.erased);
-        let grammar = induce(&algebra, &mut material, &plan);
-        Learned::Strings(Kit::new(algebra, grammar))
-    };
-    Model { words: pairs.source, erased, backwards, learned }
+        let erased = std::mem::take(&mut material.erased);
+        let Induced { grammar, .. } = induce(&algebra, &mut material, &plan);
+        let learned = Learned::Predications(Kit::new(algebra, grammar), script);
+        return Model { words: pairs.source, erased, backwards, learned };
+    }
+    let turned = pairs.clone().reversed();
+    let (model, wrong) = learn_strings(pairs, backwards, &plan);
+    if wrong < CONFUSED || plan.is_spent() {
+        return model;
+    }
+    // Few pairs may not show which side is a function of the other; which grammar explains them does.
+    let (other, other_wrong) = learn_strings(turned, !backwards, &plan);
+    if other_wrong < wrong / 2.0 { other } else { model }
+}
+
+/// The share of unexplained training rows from which the other direction is tried.
+const CONFUSED: f64 = 0.2;
+
+/// Learns a grammar of strings; returns also the share of the rows that it does not explain.
+fn learn_strings(pairs: Pairs, backwards: bool, plan: &Plan) -> (Model, f64) {
+    let plain = Strings::new(&pairs);
+    let mut material = plain.material(&pairs, plain.one_class(), plan);
+    let mut found = induce(&plain, &mut material, plan);
+    let mut algebra = plain;
+    // Where words of one class leave rows unexplained, they may be of several kinds.
+    if found.wrong > 0.0
+        && plan.has(Without::Kinds)
+        && let Some((typed, kinds)) = algebra.with_kinds(&pairs, plan)
+    {
+        let mut other = typed.material(&pairs, kinds, plan);
+        let result = induce(&typed, &mut other, plan);
+        if result.bits < found.bits {
+            (algebra, material, found) = (typed, other, result);
+        }
+    }
+    let unread = 1.0 - material.rows.len() as f64 / pairs.rows.len().max(1) as f64;
+    let wrong = unread + (1.0 - unread) * found.wrong;
+    let learned = Learned::Strings(Kit::new(algebra, found.grammar));
+    (Model { words: pairs.source, erased: material.erased, backwards, learned }, wrong)
 }
 
 impl<A: Algebra> Kit<A> {
@@ -302,7 +336,7 @@ impl Model {
         };
         if !self.erased.is_empty() {
             let erased: Vec<&str> = self.erased.iter().map(|&word| self.words.word(word)).collect();
-            text += &format!("without meaning: {}\n", erased.join(" "));
+            let _ = writeln!(text, "without meaning: {}", erased.join(" "));
         }
         for (i, rule) in kit.grammar.rules.iter().enumerate() {
             let mut slot = 0;
@@ -319,13 +353,13 @@ impl Model {
                 .collect();
             let kind = if rule.root { "ROOT" } else { "r" };
             let n = kit.grammar.link((TOP, 0), Child::Rule(i as u32));
-            text +=
-                &format!("{kind}{i}: {} => {}  [{n:.1}]\n", source.join(" "), kit.algebra.show(&rule.term));
+            let term = kit.algebra.show(&rule.term);
+            let _ = writeln!(text, "{kind}{i}: {} => {term}  [{n:.1}]", source.join(" "));
             for slot in 0..slot {
                 if let Some(children) = kit.grammar.links.get(&(i as u32, slot as u8)) {
                     let names: Vec<String> =
                         children.iter().map(|(c, n)| format!("{}({n:.1})", child_name(c))).collect();
-                    text += &format!("    ${}: {}\n", slot + 1, names.join(" "));
+                    let _ = writeln!(text, "    ${}: {}", slot + 1, names.join(" "));
                 }
             }
         }
@@ -396,7 +430,7 @@ struct Saved {
 #[derive(Serialize, Deserialize)]
 #[serde(tag = "algebra", rename_all = "lowercase")]
 enum SavedLearned {
-    Strings { lexicon: Strings, grammar: SavedGrammar<Vec<Piece>> },
+    Strings { lexicon: Strings, grammar: SavedGrammar<Phrase> },
     Predications { symbols: Predications, script: Script, grammar: SavedGrammar<Predication> },
     Integers { values: Integers, grammar: SavedGrammar<Expr> },
 }

@@ -4,13 +4,15 @@ use std::collections::BTreeMap;
 
 use wug_grammar::Vocab;
 
+/// Source, target, count.
+pub(crate) type Pair = (Vec<u32>, Vec<u32>, f64);
+
 /// Distinct training pairs with their counts, in the order they first came.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Pairs {
     pub source: Vocab,
     pub target: Vocab,
-    /// Source, target, count.
-    pub rows: Vec<(Vec<u32>, Vec<u32>, f64)>,
+    pub rows: Vec<Pair>,
 }
 
 /// Longer rows are not learned from.
@@ -43,7 +45,7 @@ impl Pairs {
     }
 
     /// The rows, those with the shortest sources first.
-    pub(crate) fn shortest_first(&self) -> impl Iterator<Item = &(Vec<u32>, Vec<u32>, f64)> {
+    pub(crate) fn shortest_first(&self) -> impl Iterator<Item = &Pair> {
         let mut order: Vec<usize> = (0..self.rows.len()).collect();
         order.sort_by_key(|&i| (self.rows[i].0.len(), i));
         order.into_iter().map(|i| &self.rows[i])
@@ -51,7 +53,7 @@ impl Pairs {
 
     /// The share of sources with several targets, and of targets with several sources.
     pub(crate) fn ambiguity(&self) -> (f64, f64) {
-        let share = |side: fn(&(Vec<u32>, Vec<u32>, f64)) -> &Vec<u32>| {
+        let share = |side: fn(&Pair) -> &Vec<u32>| {
             let mut counts: BTreeMap<&Vec<u32>, usize> = BTreeMap::new();
             self.rows.iter().for_each(|row| *counts.entry(side(row)).or_default() += 1);
             counts.values().filter(|&&count| count > 1).count() as f64 / counts.len().max(1) as f64

@@ -212,17 +212,14 @@ impl<T: Clone + Ord + std::hash::Hash + Send + Sync> Pool<T> {
         index.extend(self.roots.iter().enumerate().map(|(i, entry)| (entry.hash, i)));
         let mut changed: BTreeMap<usize, Template<T>> = BTreeMap::new();
         for template in templates {
-            match index.get(&hash_of(&(&template.source, &template.term))) {
-                Some(&i) => {
-                    let sum = changed.entry(i).or_insert_with(|| self.roots[i].template.clone());
-                    sum.n += template.n;
-                    add_slots(&mut sum.slots, &template.slots);
-                }
-                None => {
-                    let entry = Entry::new(algebra, template);
-                    index.insert(entry.hash, self.roots.len());
-                    self.roots.push(Arc::new(entry));
-                }
+            if let Some(&i) = index.get(&hash_of(&(&template.source, &template.term))) {
+                let sum = changed.entry(i).or_insert_with(|| self.roots[i].template.clone());
+                sum.n += template.n;
+                add_slots(&mut sum.slots, &template.slots);
+            } else {
+                let entry = Entry::new(algebra, template);
+                index.insert(entry.hash, self.roots.len());
+                self.roots.push(Arc::new(entry));
             }
         }
         for (i, template) in changed {
@@ -236,19 +233,16 @@ impl<T: Clone + Ord + std::hash::Hash + Send + Sync> Pool<T> {
         let mut names: BTreeMap<u32, u32> = BTreeMap::new();
         for i in 0..self.rules.len() {
             let Some(rule) = &self.rules[i] else { continue };
-            match first.get(&rule.hash) {
-                None => {
-                    first.insert(rule.hash, i as u32);
-                }
-                Some(&keep) => {
-                    names.insert(i as u32, keep);
-                    let gone = self.rules[i].take().expect("checked above");
-                    let mut sum = self.rules[keep as usize].as_ref().expect("kept").template.clone();
-                    sum.n += gone.template.n;
-                    add_slots(&mut sum.slots, &gone.template.slots);
-                    self.rules[keep as usize] = Some(Arc::new(Entry::new(algebra, sum)));
-                }
+            let keep = *first.entry(rule.hash).or_insert(i as u32);
+            if keep == i as u32 {
+                continue;
             }
+            names.insert(i as u32, keep);
+            let gone = self.rules[i].take().expect("checked above");
+            let mut sum = self.rules[keep as usize].as_ref().expect("kept").template.clone();
+            sum.n += gone.template.n;
+            add_slots(&mut sum.slots, &gone.template.slots);
+            self.rules[keep as usize] = Some(Arc::new(Entry::new(algebra, sum)));
         }
         if names.is_empty() {
             return;

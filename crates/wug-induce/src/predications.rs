@@ -158,6 +158,10 @@ impl Algebra for Predications {
         slots.nth(term.head.unwrap_or(0) as usize).unwrap_or(0)
     }
 
+    fn beside(&self) -> Option<Predication> {
+        Some(Predication { atoms: Vec::new(), head: None })
+    }
+
     fn slot(&self, slot: usize) -> Predication {
         Predication { atoms: Vec::new(), head: Some(slot as u16) }
     }

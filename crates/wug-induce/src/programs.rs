@@ -51,6 +51,8 @@ pub(crate) enum Function {
         /// The arguments of the recursive call.
         next: Vec<Expr>,
     },
+    /// What was seen and no more, where no program was found.
+    Memory(Table),
 }
 
 /// Values above this are not computed.
@@ -102,12 +104,28 @@ impl Native {
 }
 
 impl Library {
+    /// Takes out what is only remembered: the tables with their numbers, and how the others are numbered now.
+    pub(crate) fn forget(&mut self) -> (Vec<(u8, Table)>, Vec<u8>) {
+        let (mut tables, mut numbers) = (Vec::new(), Vec::new());
+        let mut kept = Self::default();
+        for (id, (function, arguments)) in std::mem::take(&mut self.functions).into_iter().enumerate() {
+            numbers.push(kept.functions.len() as u8);
+            match function {
+                Function::Memory(table) => tables.push((id as u8, table)),
+                // No program calls what is only remembered, so its calls have numbers already.
+                function => kept.add(function.renumbered(&numbers), arguments),
+            }
+        }
+        *self = kept;
+        (tables, numbers)
+    }
+
     /// Adds a function.
     pub(crate) fn add(&mut self, function: Function, arguments: u8) {
         self.functions.push((function, arguments));
         self.native.push(None);
         let id = self.functions.len() - 1;
-        if arguments == 2 {
+        if arguments == 2 && !matches!(self.functions[id].0, Function::Memory(_)) {
             // Evaluation alone gets faster: what a function is was found without this.
             let same = |native: &Native| {
                 (0..24).all(|x| {
@@ -148,6 +166,7 @@ impl Library {
             let fits = |expr: &Expr| self.needs(expr, i) <= arguments;
             let body = match function {
                 Function::Direct(expr) => fits(expr),
+                Function::Memory(table) => table.iter().all(|(seen, _)| seen.len() == arguments),
                 Function::Recursive { counter, base, after, next } => {
                     let calls = match *after {
                         After::Left(id, argument) | After::Right(id, argument) => {
@@ -199,6 +218,9 @@ impl Library {
     fn run(&self, function: &Function, arguments: &[u64], fuel: &mut u32) -> Option<u64> {
         match function {
             Function::Direct(expr) => self.eval(expr, arguments, fuel),
+            Function::Memory(table) => {
+                table.iter().find(|(seen, _)| seen == arguments).map(|(_, value)| *value)
+            }
             Function::Recursive { counter, base, after, next } => {
                 let mut frames: Vec<[u64; 2]> = Vec::new();
                 let mut now = [0; 2];
@@ -239,8 +261,9 @@ const MAX_BANK: usize = 30_000;
 /// Looks for the programs of one size that give a table, with at most `allowed` exceptions.
 pub(crate) fn solve(table: &Table, size: usize, library: &Library, allowed: usize) -> Option<Function> {
     let arguments = table.first()?.0.len();
-    let binary: Vec<u8> =
-        (0..library.functions.len() as u8).filter(|&id| library.functions[id as usize].1 == 2).collect();
+    let is_binary =
+        |&id: &u8| matches!(&library.functions[id as usize], (f, 2) if !matches!(f, Function::Memory(_)));
+    let binary: Vec<u8> = (0..library.functions.len() as u8).filter(is_binary).collect();
     if size >= 5
         && let Some(found) = recursive(table, size, library, &binary, arguments as u8, allowed)
     {
@@ -441,7 +464,38 @@ fn splits(exprs: &[Vec<Expr>], total: usize, arguments: u8) -> Vec<Vec<Expr>> {
     all
 }
 
+impl Function {
+    fn renumbered(self, numbers: &[u8]) -> Self {
+        match self {
+            Self::Direct(expr) => Self::Direct(expr.renumbered(numbers)),
+            Self::Recursive { counter, base, after, next } => {
+                let after = match after {
+                    After::Left(id, argument) => After::Left(numbers[id as usize], argument),
+                    After::Right(id, argument) => After::Right(numbers[id as usize], argument),
+                    other => other,
+                };
+                let next = next.into_iter().map(|expr| expr.renumbered(numbers)).collect();
+                Self::Recursive { counter, base: base.renumbered(numbers), after, next }
+            }
+            memory @ Self::Memory(_) => memory,
+        }
+    }
+}
+
 impl Expr {
+    /// The same with other numbers of functions.
+    pub(crate) fn renumbered(self, numbers: &[u8]) -> Self {
+        match self {
+            Self::Argument(_) | Self::Zero => self,
+            Self::Inc(inner) => Self::Inc(Box::new(inner.renumbered(numbers))),
+            Self::Dec(inner) => Self::Dec(Box::new(inner.renumbered(numbers))),
+            Self::Call(id, inner) => {
+                let inner = inner.into_iter().map(|inner| inner.renumbered(numbers)).collect();
+                Self::Call(numbers[id as usize], inner)
+            }
+        }
+    }
+
     /// As a person reads it.
     pub(crate) fn show(&self, argument: &dyn Fn(u8) -> String) -> String {
         match self {
@@ -463,6 +517,7 @@ impl Function {
         let name = |i: u8| ["x", "y"][i as usize].to_owned();
         match self {
             Self::Direct(expr) => expr.show(&name),
+            Self::Memory(table) => format!("one of {} values that were seen", table.len()),
             Self::Recursive { counter, base, after, next } => {
                 let next: Vec<String> = next.iter().map(|next| next.show(&name)).collect();
                 let call = format!("f{own}({})", next.join(", "));

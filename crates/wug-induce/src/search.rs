@@ -82,6 +82,12 @@ pub(crate) fn replay<A: Algebra>(
     pool
 }
 
+/// A step that could be taken: its score, the bits after it, the rule, the pool after it.
+type Step<'a, A> = (f64, f64, &'a Candidate<<A as Algebra>::Term>, Pool<<A as Algebra>::Term>);
+
+/// A candidate with what it seems to save, without and with the places where it would not hold.
+type Ranked<'a, T> = (f64, f64, &'a Candidate<T>);
+
 struct Search<'a, A: Algebra> {
     algebra: &'a A,
     policy: &'a Policy,
@@ -113,7 +119,7 @@ impl<A: Algebra> Search<'_, A> {
     fn grow(&self, mut pool: Pool<A::Term>, steps: &mut Steps<A::Term>) -> Pool<A::Term> {
         let mut bits = pool.bits();
         while !self.plan.is_spent() {
-            let mut best: Option<(f64, f64, &Candidate<A::Term>, Pool<A::Term>)> = None;
+            let mut best: Option<Step<'_, A>> = None;
             let ranked = self.rank(&pool);
             for candidate in &ranked {
                 let Some((next, penalty)) = pool.apply(self.algebra, candidate) else { continue };
@@ -173,7 +179,7 @@ impl<A: Algebra> Search<'_, A> {
                 sum.1 += entry.template.n;
             }
         }
-        let mut plain: Vec<(f64, f64, &Candidate<A::Term>)> = sums
+        let mut plain: Vec<Ranked<'_, A::Term>> = sums
             .into_values()
             .map(|(gain, holds, candidate)| {
                 let source: &[Sym] = &candidate.source;
@@ -182,8 +188,8 @@ impl<A: Algebra> Search<'_, A> {
             })
             .collect();
         let mut penalised = plain.clone();
-        let order = |gain: fn(&(f64, f64, &Candidate<A::Term>)) -> f64| {
-            move |a: &(f64, f64, &Candidate<A::Term>), b: &(f64, f64, &Candidate<A::Term>)| {
+        let order = |gain: fn(&Ranked<'_, A::Term>) -> f64| {
+            move |a: &Ranked<'_, A::Term>, b: &Ranked<'_, A::Term>| {
                 gain(b)
                     .total_cmp(&gain(a))
                     .then_with(|| (a.2.source.len(), a.2).cmp(&(b.2.source.len(), b.2)))

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use crate::Algebra;
-use crate::induce::Material;
+use crate::induce::{Delexicalised, Material};
+use crate::kinds::kinds;
 use crate::lexicon::{Bag, align, spelling_closeness};
 use crate::links::Row;
 use crate::pairs::Pairs;
@@ -22,6 +23,15 @@ pub(crate) enum Piece {
     Slot(u8),
 }
 
+/// The target side of a rule of strings.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub(crate) struct Phrase {
+    /// What stands behind what.
+    pub pieces: Vec<Piece>,
+    /// The slot whose kind the whole is of; without one it is a sentence.
+    pub head: Option<u8>,
+}
+
 /// Strings of target symbols.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Strings {
@@ -29,6 +39,8 @@ pub(crate) struct Strings {
     pub owns: Vec<Option<u32>>,
     /// Spellings of the target symbols.
     pub symbols: Vec<String>,
+    /// The class of sentences, where words have kinds; otherwise everything is of one class.
+    pub sentences: Option<u16>,
 }
 
 /// The longest value that is computed.
@@ -82,11 +94,9 @@ impl Strings {
     }
 }
 
-impl Algebra for Strings {
-    type Term = Vec<Piece>;
-    type Value = Vec<u32>;
-
-    fn parts(&self, term: &Vec<Piece>, from: usize, to: usize) -> Vec<Vec<Piece>> {
+impl Strings {
+    /// The stretches of a string that a part over the slots `from..to` could be, with all its copies.
+    fn stretches(term: &[Piece], from: usize, to: usize) -> Vec<Vec<Piece>> {
         let mut parts = Vec::new();
         let Some(first) = term.iter().position(|&piece| is_in(piece, from, to)) else { return parts };
         let mut start = first;
@@ -115,18 +125,49 @@ impl Algebra for Strings {
             start -= 1;
         }
     }
+}
 
-    fn cut(&self, term: &Vec<Piece>, from: usize, to: usize, part: &Vec<Piece>) -> Option<Vec<Piece>> {
-        let replaced = Self::replace(term, from, to, &shifted(part, from))?;
-        replaced.contains(&Piece::Slot(from as u8)).then_some(replaced)
+impl Algebra for Strings {
+    type Term = Phrase;
+    type Value = Vec<u32>;
+
+    fn parts(&self, term: &Phrase, from: usize, to: usize) -> Vec<Phrase> {
+        let heads: Vec<Option<u8>> = match term.head.filter(|&head| (from..to).contains(&(head as usize))) {
+            _ if self.sentences.is_none() => vec![None],
+            Some(head) => vec![Some(head - from as u8)],
+            None => [None].into_iter().chain((0..(to - from) as u8).map(Some)).collect(),
+        };
+        let parts = Self::stretches(&term.pieces, from, to);
+        let phrase = |pieces: &Vec<Piece>, head: Option<u8>| Phrase { pieces: pieces.clone(), head };
+        parts.iter().flat_map(|pieces| heads.iter().map(move |&head| phrase(pieces, head))).collect()
     }
 
-    fn bits(&self, term: &Vec<Piece>) -> f64 {
-        term.iter().map(|piece| if matches!(piece, Piece::Slot(_)) { SLOT_BITS } else { WORD_BITS }).sum()
+    fn cut(&self, term: &Phrase, from: usize, to: usize, part: &Phrase) -> Option<Phrase> {
+        let is_within = |head: u8| (from..to).contains(&(head as usize));
+        if term.head.is_some_and(is_within) && term.head != part.head.map(|head| head + from as u8) {
+            return None; // the whole would be of another kind
+        }
+        let pieces = Self::replace(&term.pieces, from, to, &shifted(&part.pieces, from))?;
+        let head = term.head.map(|head| match head as usize {
+            head if head >= to => head - (to - from - 1),
+            head => head.min(from),
+        });
+        let head = head.map(|head| head as u8);
+        pieces.contains(&Piece::Slot(from as u8)).then_some(Phrase { pieces, head })
     }
 
-    fn class(&self, _: &[Sym], _: &Vec<Piece>) -> u16 {
-        0
+    fn bits(&self, term: &Phrase) -> f64 {
+        term.pieces
+            .iter()
+            .map(|piece| if matches!(piece, Piece::Slot(_)) { SLOT_BITS } else { WORD_BITS })
+            .sum()
+    }
+
+    fn class(&self, source: &[Sym], term: &Phrase) -> u16 {
+        let Some(sentences) = self.sentences else { return 0 };
+        let mut slots =
+            source.iter().filter_map(|sym| if let Sym::Slot(class) = sym { Some(*class) } else { None });
+        term.head.and_then(|head| slots.nth(head as usize)).unwrap_or(sentences)
     }
 
     fn slot(&self, slot: usize) -> Vec<u32> {
@@ -140,9 +181,9 @@ impl Algebra for Strings {
         self.owns.get(word as usize).copied().flatten().into_iter().collect()
     }
 
-    fn apply(&self, term: &Vec<Piece>, children: &[&Vec<u32>]) -> Option<Vec<u32>> {
+    fn apply(&self, term: &Phrase, children: &[&Vec<u32>]) -> Option<Vec<u32>> {
         let mut value = Vec::new();
-        for piece in term {
+        for piece in &term.pieces {
             match *piece {
                 Piece::Symbol(symbol) => value.push(symbol),
                 Piece::Slot(slot) => value.extend_from_slice(children[slot as usize]),
@@ -162,8 +203,8 @@ impl Algebra for Strings {
         value == gold
     }
 
-    fn show(&self, term: &Vec<Piece>) -> String {
-        let pieces = term.iter().map(|piece| match *piece {
+    fn show(&self, term: &Phrase) -> String {
+        let pieces = term.pieces.iter().map(|piece| match *piece {
             Piece::Symbol(symbol) => self.symbols[symbol as usize].clone(),
             Piece::Slot(slot) => format!("${}", slot + 1),
         });
@@ -172,23 +213,24 @@ impl Algebra for Strings {
 }
 
 /// How many slots a term needs; as many as there can be if it names a symbol that is not there.
-pub(crate) fn slots_used(term: &[Piece], is_symbol: impl Fn(u32) -> bool) -> usize {
-    let needs = term.iter().map(|piece| match *piece {
+pub(crate) fn slots_used(term: &Phrase, is_symbol: impl Fn(u32) -> bool) -> usize {
+    let needs = term.pieces.iter().map(|piece| match *piece {
         Piece::Slot(slot) => slot as usize + 1,
         Piece::Symbol(symbol) if is_symbol(symbol) => 0,
         Piece::Symbol(_) => usize::MAX,
     });
-    needs.max().unwrap_or(0)
+    needs.chain(term.head.map(|head| head as usize + 1)).max().unwrap_or(0)
 }
 
 /// A row without its content words: source, term, and the word in each slot. `None` if a symbol could belong to two
 /// words, if a word's symbol is missing, or if a symbol's owner is.
 fn delexicalise(
     owns: &[Option<u32>],
+    classes: &[Option<u16>],
     owned: &BTreeSet<u32>,
     source: &[u32],
     target: &[u32],
-) -> Result<(Vec<Sym>, Vec<Piece>, Vec<u32>), Misfit> {
+) -> Result<Delexicalised<Phrase>, Misfit> {
     let mut slot_of: BTreeMap<u32, u8> = BTreeMap::new();
     let mut words = Vec::new();
     let mut pattern = Vec::with_capacity(source.len());
@@ -198,7 +240,7 @@ fn delexicalise(
             Some(symbol) => {
                 repeated |= slot_of.insert(symbol, words.len() as u8).is_some();
                 words.push(word);
-                pattern.push(Sym::Slot(0));
+                pattern.push(Sym::Slot(classes[word as usize].unwrap_or(0)));
             }
             None => pattern.push(Sym::Word(word)),
         }
@@ -214,6 +256,7 @@ fn delexicalise(
             None => term.push(Piece::Symbol(*symbol)),
         }
     }
+    let term = Phrase { pieces: term, head: None };
     if repeated { Err(Misfit::Repeated) } else { Ok((pattern, term, words)) }
 }
 
@@ -227,8 +270,8 @@ enum Misfit {
 }
 
 impl Strings {
-    /// Reads training pairs: lexicon, templates, rows.
-    pub(crate) fn read(pairs: &Pairs, plan: &Plan) -> (Self, Material<Self>) {
+    /// Reads training pairs: the lexicon.
+    pub(crate) fn new(pairs: &Pairs) -> Self {
         let bags: Vec<Bag> = pairs
             .rows
             .iter()
@@ -237,23 +280,35 @@ impl Strings {
         let lexicon = align(&bags, |word, symbol| {
             spelling_closeness(pairs.source.word(word), pairs.target.word(symbol))
         });
-        let owned: BTreeSet<u32> = lexicon.values().copied().collect();
-        let owns: Vec<Option<u32>> =
-            (0..pairs.source.len() as u32).map(|word| lexicon.get(&word).copied()).collect();
+        let owns = (0..pairs.source.len() as u32).map(|word| lexicon.get(&word).copied()).collect();
+        Self { owns, symbols: pairs.target.words().to_vec(), sentences: None }
+    }
 
+    /// The same where words have kinds; none if all are of one kind.
+    pub(crate) fn with_kinds(&self, pairs: &Pairs, plan: &Plan) -> Option<(Self, Vec<Option<u16>>)> {
+        let kinds = kinds(pairs, &self.owns, plan)?;
+        let sentences = kinds.iter().flatten().max().filter(|&&most| most > 0)? + 1;
+        Some((Self { sentences: Some(sentences), ..self.clone() }, kinds))
+    }
+
+    /// Templates and rows, with the class of each content word.
+    pub(crate) fn material(&self, pairs: &Pairs, classes: Vec<Option<u16>>, plan: &Plan) -> Material<Self> {
+        let owned: BTreeSet<u32> = self.owns.iter().flatten().copied().collect();
         let mut rows = Vec::new();
         for (source, target, _) in pairs.shortest_first() {
-            let template = match delexicalise(&owns, &owned, source, target) {
+            let template = match delexicalise(&self.owns, &classes, &owned, source, target) {
                 Ok(template) => Some(template),
                 Err(Misfit::Repeated) => None,
                 Err(Misfit::Unexplained) => continue,
             };
             rows.push((Row::new(source, target.clone()), template));
         }
-        let classes = owns.iter().map(|owned| owned.map(|_| 0)).collect();
-        let symbols = pairs.target.words().to_vec();
-        let material = Material::new(classes, rows, plan);
-        (Self { owns, symbols }, material)
+        Material::new(classes, rows, plan)
+    }
+
+    /// One class for all content words.
+    pub(crate) fn one_class(&self) -> Vec<Option<u16>> {
+        self.owns.iter().map(|owned| owned.map(|_| 0)).collect()
     }
 }
 
@@ -262,27 +317,45 @@ mod tests {
     use super::*;
     use Piece::{Slot, Symbol};
 
+    fn phrase(pieces: &[Piece]) -> Phrase {
+        Phrase { pieces: pieces.to_vec(), head: None }
+    }
+
     #[test]
     fn a_part_is_found_with_all_its_copies() {
         let strings = Strings::default();
         // `walk left twice`: the part of `walk left` stands twice.
-        let term = vec![Slot(1), Slot(0), Slot(1), Slot(0)];
+        let term = phrase(&[Slot(1), Slot(0), Slot(1), Slot(0)]);
         let parts = strings.parts(&term, 0, 2);
-        assert_eq!(parts, [vec![Slot(1), Slot(0)], term.clone()]);
-        assert_eq!(strings.cut(&term, 0, 2, &parts[0]), Some(vec![Slot(0), Slot(0)]));
+        assert_eq!(parts, [phrase(&[Slot(1), Slot(0)]), term.clone()]);
+        assert_eq!(strings.cut(&term, 0, 2, &parts[0]), Some(phrase(&[Slot(0), Slot(0)])));
         // The copies of one slot: each alone is a part, and no other stretch is.
-        assert_eq!(strings.parts(&term, 1, 2), [vec![Slot(0)]]);
+        assert_eq!(strings.parts(&term, 1, 2), [phrase(&[Slot(0)])]);
     }
 
     #[test]
     fn symbols_nobody_owns_may_belong_to_a_part() {
         let strings = Strings::default();
-        let term = vec![Symbol(7), Slot(0), Symbol(8), Slot(1)];
+        let term = phrase(&[Symbol(7), Slot(0), Symbol(8), Slot(1)]);
         let parts = strings.parts(&term, 0, 1);
         assert_eq!(parts.len(), 4, "with and without either neighbour");
         assert_eq!(
-            strings.cut(&term, 0, 1, &vec![Slot(0), Symbol(8)]),
-            Some(vec![Symbol(7), Slot(0), Slot(1)])
+            strings.cut(&term, 0, 1, &phrase(&[Slot(0), Symbol(8)])),
+            Some(phrase(&[Symbol(7), Slot(0), Slot(1)]))
         );
+    }
+
+    #[test]
+    fn a_part_keeps_the_kind_of_the_whole() {
+        let strings = Strings { sentences: Some(3), ..Strings::default() };
+        let term = Phrase { pieces: vec![Slot(0), Slot(1), Slot(2)], head: Some(1) };
+        let heads = |from, to| -> Vec<_> { strings.parts(&term, from, to).iter().map(|p| p.head).collect() };
+        assert_eq!(heads(0, 2), [Some(1)]);
+        assert_eq!(heads(2, 3), [None, Some(0)]);
+        let part = Phrase { pieces: vec![Slot(0), Slot(1)], head: Some(0) };
+        assert_eq!(strings.cut(&term, 0, 2, &part), None);
+        let cut = strings.cut(&term, 1, 3, &part).unwrap();
+        assert_eq!(cut, Phrase { pieces: vec![Slot(0), Slot(1)], head: Some(1) });
+        assert_eq!(strings.class(&[Sym::Slot(1), Sym::Slot(0)], &cut), 0);
     }
 }

@@ -93,6 +93,9 @@ fn hostile_input_gets_an_answer_or_a_reason() {
 
     assert!(learn(Vec::<(&str, &str)>::new(), &Settings::default()).predict("walk").abstained.is_some());
     assert_eq!(learn([("walk", "WALK")], &Settings::default()).predict("walk").text, "WALK");
+    for pair in [("2 + 2", "4"), ("Ava ran .", "run . agent ( x _ 1 , Ava )"), ("", ""), ("a", "")] {
+        let _ = learn([pair], &Settings::default()).predict(pair.0);
+    }
     let quarrel = learn([("a b", "X"), ("a b", "Y"), ("", ""), ("a", ""), ("", "Z")], &Settings::default());
     let _ = quarrel.predict("a b");
 }
@@ -105,4 +108,34 @@ fn any_number_of_threads_learns_the_same() {
         pool.install(|| learn(train.clone(), &Settings::default()).save())
     };
     assert_eq!(with(1), with(3));
+}
+
+#[test]
+fn hostile_input_to_predications_and_numbers() {
+    let people = ["Ava", "Bo", "Cy"];
+    let mut facts = Vec::new();
+    let mut sums = Vec::new();
+    for (i, a) in people.iter().enumerate() {
+        for b in &people[i..] {
+            for (verb, lemma) in [("saw", "see"), ("met", "meet")] {
+                let target = format!("{lemma} . agent ( x _ 1 , {a} ) AND {lemma} . theme ( x _ 1 , {b} )");
+                facts.push((format!("{a} {verb} {b} ."), target));
+            }
+        }
+    }
+    for x in 0..8 {
+        sums.push((x.to_string(), x.to_string()));
+        sums.extend((0..8).map(|y| (format!("{x} + {y}"), (x + y).to_string())));
+    }
+    // One source with two targets, and targets that are cut short.
+    facts.push(("Ava saw Bo .".to_owned(), "see . agent ( x _ 1 ,".to_owned()));
+    sums.push(("1 + 1".to_owned(), "7".to_owned()));
+    let long_sum = ["1"; 500].join(" + ");
+    let long_tale = ["Ava saw"; 500].join(" ");
+    for model in [learn(facts, &Settings::default()), learn(sums, &Settings::default())] {
+        for source in ["", "zyzzyva", "Ava zyzzyva Bo .", "1 + zyzzyva", "+ +", &long_sum, &long_tale] {
+            let prediction = model.predict(source);
+            assert!(prediction.abstained.is_some() || !prediction.text.is_empty(), "{source:.40}");
+        }
+    }
 }

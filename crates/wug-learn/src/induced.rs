@@ -15,8 +15,8 @@ static ABOUT: About = About {
     benchmarks: &[],
     settings: &[Setting {
         name: "budget",
-        about: "seconds after which the best grammar so far is used",
-        default: Default::Whole { default: 60, least: 1, most: 86_400 },
+        about: "time after which the best grammar so far is used",
+        default: Default::Seconds { default: 60, least: 1, most: 86_400 },
     }],
 };
 

@@ -38,6 +38,15 @@ pub enum Default {
         /// The most.
         most: f64,
     },
+    /// A time in whole seconds: `90`, `90s`, `5m` or `2h`.
+    Seconds {
+        /// Unless set.
+        default: u64,
+        /// The least that makes sense.
+        least: u64,
+        /// The most.
+        most: u64,
+    },
     /// `true` or `false`; false unless set.
     Flag,
     /// One of some words, the first unless set.
@@ -60,7 +69,7 @@ impl Default {
     /// The value.
     pub fn value(&self) -> Value {
         match self {
-            Self::Whole { default, .. } => (*default).into(),
+            Self::Whole { default, .. } | Self::Seconds { default, .. } => (*default).into(),
             Self::Number { default, .. } => (*default).into(),
             Self::Flag => false.into(),
             Self::Word(words) => words[0].into(),
@@ -74,6 +83,9 @@ impl Default {
             Self::Whole { least, most: u64::MAX, .. } => format!("a whole number from {least}"),
             Self::Whole { least, most, .. } => format!("a whole number from {least} to {most}"),
             Self::Number { least, most, .. } => format!("a number from {least} to {most}"),
+            Self::Seconds { least, most, .. } => {
+                format!("a time from {least}s to {most}s (such as 90, 90s, 5m or 2h)")
+            }
             Self::Flag => "true or false".to_owned(),
             Self::Word(words) => words.join(", "),
             Self::Preset(presets) => presets.iter().map(|preset| preset.name).collect::<Vec<_>>().join(", "),
@@ -90,6 +102,16 @@ impl Default {
             Self::Number { least, most, .. } => {
                 let fits = |number: &f64| (least..=most).contains(&number);
                 text.parse().ok().filter(fits).map(|number: f64| number.into())
+            }
+            Self::Seconds { least, most, .. } => {
+                let (number, unit) = match text.as_bytes().last() {
+                    Some(b's') => (&text[..text.len() - 1], 1),
+                    Some(b'm') => (&text[..text.len() - 1], 60),
+                    Some(b'h') => (&text[..text.len() - 1], 3600),
+                    _ => (text, 1),
+                };
+                let seconds = number.parse::<u64>().ok().and_then(|number| number.checked_mul(unit));
+                seconds.filter(|seconds| (least..=most).contains(&seconds)).map(Value::from)
             }
             Self::Flag => text.parse().ok().map(|flag: bool| flag.into()),
             Self::Word(words) => words.iter().find(|word| **word == text).map(|word| (*word).into()),
@@ -149,7 +171,7 @@ impl Settings {
         &self.values
     }
 
-    /// A whole number.
+    /// A whole number, or a time in seconds.
     ///
     /// # Panics
     /// If the learner has no such setting: a mistake in its code.
@@ -203,4 +225,22 @@ fn one<'a>(about: &'a About, text: &str) -> Result<(&'a Setting, Value)> {
         Error::usage(format!("`{text}`: expected {} for {name}", setting.default.expects()))
     })?;
     Ok((setting, value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_may_have_a_unit() {
+        let about = crate::learner("induced").unwrap().about();
+        let budget = |text: &str| Settings::read(about, &[format!("budget={text}")]);
+        for (text, seconds) in [("60", 60), ("60s", 60), ("5m", 300), ("1h", 3600)] {
+            assert_eq!(budget(text).unwrap().whole("budget"), seconds, "{text}");
+        }
+        for text in ["", "s", "0", "-1s", "1.5s", "99h", "9999999999999999h", "1 s"] {
+            let error = budget(text).unwrap_err().to_string();
+            assert!(error.contains("such as 90, 90s, 5m or 2h"), "{error}");
+        }
+    }
 }

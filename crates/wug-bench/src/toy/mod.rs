@@ -55,6 +55,10 @@ impl Benchmark for Toy {
         }]
     }
 
+    fn has(&self, dataset: &str) -> bool {
+        language_number(dataset).is_ok()
+    }
+
     fn make(&self, dataset: &str, source: &Source) -> Result<Dataset> {
         let number = language_number(dataset)?;
         let Source::Seed(seed) = source else {
@@ -94,8 +98,8 @@ impl Benchmark for Toy {
 }
 
 fn language_number(dataset: &str) -> Result<u64> {
-    let number = dataset.strip_prefix("random-").and_then(|number| number.parse().ok());
-    number.ok_or_else(|| {
+    let number = dataset.strip_prefix("random-").filter(|number| !number.starts_with(['0', '+']));
+    number.and_then(|number| number.parse().ok()).ok_or_else(|| {
         Error::usage(format!("toy has no dataset `{dataset}`; there are: random-1, random-2, ..."))
     })
 }
