@@ -79,6 +79,14 @@ fn a_loss_that_is_no_number_stops_training() {
     let settings = ["steps=200", "optimiser=sgd", "rate=1000", "clip=0", "weight-decay=1"];
     let lost = error(learn(&dataset, "rnn", &settings, None, false));
     assert!(lost.contains("the loss is no longer a number"), "{lost}");
+
+    // What was kept before stays: here each update makes every parameter 1.2 times as large.
+    let folder = tempfile::tempdir().unwrap();
+    let settings = ["steps=2000", "optimiser=sgd", "rate=2.2", "clip=0", "weight-decay=1"];
+    let lost = error(learn(&dataset, "rnn", &settings, Some(folder.path().to_owned()), false));
+    assert!(lost.contains("keeps the last checkpoint"), "{lost}");
+    let metrics = std::fs::read_to_string(folder.path().join(METRICS)).unwrap();
+    assert!(metrics.lines().count() >= 2 && folder.path().join(FILE).exists());
 }
 
 #[test]
@@ -90,7 +98,7 @@ fn settings_that_make_no_sense_are_refused() {
         unknown.starts_with("gru has no setting `hiden`; did you mean hidden? (there are: protocol,"),
         "{unknown}"
     );
-    assert!(refused(&["protocol=cogs"]).contains("expected scan, nacs for protocol"));
+    assert!(refused(&["protocol=cogs"]).contains("expected scan, nacs, hint, recogs for protocol"));
     assert!(refused(&["isa=sse9"]).contains("expected auto, avx512, avx2, portable for isa"));
     assert!(refused(&["patience=5"]).contains("patience needs validate"));
 }
@@ -108,12 +116,18 @@ fn validation_is_apart_from_training() {
 }
 
 #[test]
-fn every_learner_learns_in_both_styles() {
+fn every_learner_learns_in_every_style() {
     let dataset = dataset("nacs/simple");
     let selection = dataset.select("test").unwrap().limited(Some(40));
     for cell in ["rnn", "gru", "lstm"] {
         for kind in ["", "-attn", "-attn-nodep"] {
-            for style in ["scan", "nacs"] {
+            for style in ["scan", "nacs", "hint", "recogs"] {
+                if style == "recogs" && kind == "-attn-nodep" {
+                    let refused =
+                        error(learn(&dataset, &format!("{cell}{kind}"), &["style=recogs"], None, false));
+                    assert!(refused.contains("the decoder needs additive attention"), "{refused}");
+                    continue;
+                }
                 let settings = ["steps=3", "style=STYLE", "embedding=5", "longest=9"];
                 let settings: Vec<String> =
                     settings.iter().map(|text| text.replace("STYLE", style)).collect();
