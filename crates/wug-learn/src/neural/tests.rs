@@ -190,3 +190,24 @@ fn a_decoder_that_is_told_the_length_says_so_many_words() {
         assert_eq!(answer.text.unwrap().split(' ').count(), question.oracle_length());
     }
 }
+
+#[test]
+fn seeds_side_by_side_end_as_each_alone() {
+    let dataset = dataset("scan/simple");
+    let learner = learner("gru").unwrap();
+    let given: Vec<String> = SMALL.iter().chain(&["steps=100"]).map(|text| (*text).to_owned()).collect();
+    let folders: Vec<_> = (0..6).map(|_| tempfile::tempdir().unwrap()).collect();
+    let task = |i: usize| {
+        let mut task = Task::new(&dataset, Settings::read(learner.about(), &given).unwrap(), i as u64 % 3);
+        task.folder = Some(folders[i].path().to_owned());
+        task
+    };
+    let tasks: Vec<Task<'_>> = (0..3).map(task).collect();
+    assert!(crate::side_by_side(learner, &tasks).into_iter().all(|model| model.is_ok()));
+    let read = |i: usize| std::fs::read(folders[i].path().join(FILE)).unwrap();
+    for i in 3..6 {
+        learner.learn(&task(i)).unwrap();
+        assert!(read(i) == read(i - 3));
+    }
+    assert!(read(0) != read(1));
+}

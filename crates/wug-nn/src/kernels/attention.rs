@@ -185,7 +185,8 @@ kernel! {
         scratch: &'a mut Vec<T>,
     ) {
         let Sources { keys, size, values, width, rows, longest } = sources;
-        scratch.resize(longest, T::ZERO);
+        scratch.resize(longest + size, T::ZERO);
+        let (scratch, tanhs) = scratch.split_at_mut(longest);
         for ((((query, rows), weights), d_context), d_query) in queries
             .chunks_exact(size)
             .zip(rows)
@@ -198,14 +199,21 @@ kernel! {
             for (&d_score, &row) in scratch.iter().zip(rows) {
                 let key = &keys[row * size..][..size];
                 let d_key = &mut gradients.keys[row * size..][..size];
-                let (query, v, d_v, d_query) =
-                    (&query[..size], &v[..size], &mut gradients.v[..size], &mut d_query[..size]);
-                for j in 0..size {
-                    let y = (query[j] + key[j]).tanh();
-                    let d = d_score * v[j] * (T::ONE - y * y);
-                    d_v[j] += d_score * y;
-                    d_key[j] += d;
-                    d_query[j] += d;
+                // One output in each loop: with all at once the compiler makes no vectors.
+                for ((y, &query), &key) in tanhs.iter_mut().zip(query).zip(key) {
+                    *y = (query + key).tanh();
+                }
+                for (d, &y) in gradients.v.iter_mut().zip(tanhs.iter()) {
+                    *d += d_score * y;
+                }
+                for (y, &v) in tanhs.iter_mut().zip(v) {
+                    *y = d_score * v * (T::ONE - *y * *y);
+                }
+                for (d, &y) in d_key.iter_mut().zip(tanhs.iter()) {
+                    *d += y;
+                }
+                for (d, &y) in d_query.iter_mut().zip(tanhs.iter()) {
+                    *d += y;
                 }
             }
         }

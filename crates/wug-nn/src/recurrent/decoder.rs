@@ -101,13 +101,13 @@ impl Model {
         Decoded {
             words: vec![0; total],
             embedded: pass.zeros(dependent * total * config.embedding),
-            inputs: self.decoder[1..].iter().map(|_| pass.zeros(total * config.hidden)).collect(),
+            inputs: self.decoder[1..].iter().map(|_| pass.any(total * config.hidden)).collect(),
             traces: self.decoder.iter().map(|layer| Trace::new(pass, layer, total)).collect(),
             keys: Vec::new(),
             queries: pass.zeros(asked * total * config.hidden),
             weights: pass.zeros(attended * total * batch.sources.len()),
             contexts: pass.zeros(attended * total * self.memory_width()),
-            pieces: self.pre_output.iter().map(|(_, linear)| pass.zeros(total * linear.inputs)).collect(),
+            pieces: self.pre_output.iter().map(|(_, linear)| pass.any(total * linear.inputs)).collect(),
             pre_output: pass.zeros(total * between),
             scores: pass.zeros(total * self.outputs()),
             scratch: Vec::new(),
@@ -506,7 +506,7 @@ impl Model {
         let mut carry: Vec<State<T>> =
             self.decoder.iter().map(|layer| State::zeros(layer, batch.forced.len())).collect();
         let mut d_sums: Vec<Vec<T>> =
-            self.decoder.iter().map(|layer| pass.zeros(steps.total() * layer.width())).collect();
+            self.decoder.iter().map(|layer| pass.any(steps.total() * layer.width())).collect();
         let mut d_v = vec![T::ZERO; h];
         let mut scratch = Vec::new();
         for t in (0..steps.len()).rev() {
