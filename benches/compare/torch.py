@@ -1,88 +1,111 @@
 """Times one training step of PyTorch and of wug-nn, same shapes, one after the other on one machine.
 
     python3 -m venv venv && venv/bin/pip install torch
-    venv/bin/python benches/compare/torch.py
+    venv/bin/python benches/compare/torch.py [--compile] [--binary PATH]
 
-A step is forward, backward, clipping and Adam in single precision; the least of all steps in four seconds counts. PyTorch
-runs eagerly with all cores; --compile adds torch.compile, and the better one counts.
+A step is forward, backward, clipping and Adam in single precision; the least of all steps in three seconds counts, and every
+model runs in a process of its own, whose peak of memory is printed. PyTorch runs eagerly with all cores; --compile adds
+torch.compile, and the better one counts. --binary is wug-nn's example `step`, if it is built already.
 """
 
 import json
+import resource
 import subprocess
 import sys
 import time
 
-sys.path.pop(0)  # this folder has a torch.py, this file
+sys.path.pop(0)  # this folder has a torch.py: this file
 
-import torch
-from torch import nn
-
-HIDDEN, WORDS_IN, WORDS_OUT, SOURCE, TARGET = 200, 20, 10, 8, 16
+LAYERS, HIDDEN, WORDS_IN, WORDS_OUT, SOURCE, TARGET = 2, 200, 20, 10, 8, 16
 
 
-class Model(nn.Module):
-    def __init__(self, attention):
-        super().__init__()
-        self.attention = attention
-        self.words_in = nn.Embedding(WORDS_IN, HIDDEN)
-        self.words_out = nn.Embedding(WORDS_OUT + 1, HIDDEN)
-        self.encoder = nn.LSTM(HIDDEN, HIDDEN, 2)
-        self.decoder = nn.LSTM(HIDDEN * (2 if attention else 1), HIDDEN, 2)
-        self.query = nn.Linear(HIDDEN, HIDDEN, bias=False)
-        self.key = nn.Linear(HIDDEN, HIDDEN, bias=False)
-        self.v = nn.Linear(HIDDEN, 1, bias=False)
-        self.out = nn.Linear(HIDDEN, WORDS_OUT)
+def measure(name, batch, compiled):
+    """The shortest step of PyTorch, in milliseconds, and the peak of memory."""
+    import torch
+    from torch import nn
 
-    def forward(self, source, fed):
-        memory, states = self.encoder(self.words_in(source))
-        words = self.words_out(fed)
-        if not self.attention:
-            return self.out(self.decoder(words, states)[0])
-        keys, outputs = self.key(memory), []
-        for word in words:
-            scores = self.v(torch.tanh(self.query(states[0][-1]) + keys))
-            context = (torch.softmax(scores, 0) * memory).sum(0)
-            output, states = self.decoder(torch.cat([word, context], 1).unsqueeze(0), states)
-            outputs.append(output)
-        return self.out(torch.cat(outputs))
+    class Model(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.words_in = nn.Embedding(WORDS_IN, HIDDEN)
+            self.words_out = nn.Embedding(WORDS_OUT + 1, HIDDEN)
+            self.encoder = nn.LSTM(HIDDEN, HIDDEN, LAYERS)
+            self.decoder = nn.LSTM(HIDDEN * (1 + attention), HIDDEN, LAYERS)
+            self.out = nn.Linear(HIDDEN, WORDS_OUT)
+            if attention:
+                self.query = nn.Linear(HIDDEN, HIDDEN, bias=False)
+                self.key = nn.Linear(HIDDEN, HIDDEN, bias=False)
+                self.v = nn.Linear(HIDDEN, 1, bias=False)
 
+        def forward(self, source, fed):
+            memory, states = self.encoder(self.words_in(source))
+            words = self.words_out(fed)
+            if not attention:
+                return self.out(self.decoder(words, states)[0])
+            keys, outputs = self.key(memory), []
+            for word in words:
+                scores = self.v(torch.tanh(self.query(states[0][-1]) + keys))
+                context = (torch.softmax(scores, 0) * memory).sum(0)
+                output, states = self.decoder(torch.cat([word, context], 1).unsqueeze(0), states)
+                outputs.append(output)
+            return self.out(torch.cat(outputs))
 
-def seconds(attention, batch, compiled):
+    attention = name == "lstm-attn"
     torch.manual_seed(0)
-    model = Model(attention)
+    model = Model()
     run = torch.compile(model) if compiled else model
-    optimiser = torch.optim.Adam([p for n, p in model.named_parameters() if attention or n.split(".")[0] not in ("query", "key", "v")])
+    optimiser = torch.optim.Adam(model.parameters())
     source = torch.randint(WORDS_IN, (SOURCE, batch))
     target = torch.randint(WORDS_OUT, (TARGET, batch))
     fed = torch.cat([torch.full((1, batch), WORDS_OUT), target[:-1]])
-    best, start, steps = float("inf"), time.perf_counter(), 0
-    while steps < 5 or time.perf_counter() - start < 4:
-        now = time.perf_counter()
+
+    def step():
         optimiser.zero_grad()
         scores = run(source, fed)
         loss = nn.functional.cross_entropy(scores.flatten(0, 1), target.flatten(), reduction="sum") / batch
         loss.backward()
         nn.utils.clip_grad_norm_(model.parameters(), 5.0)
         optimiser.step()
+
+    step()  # compiles
+    best, start, steps = float("inf"), time.perf_counter(), 0
+    while steps < 5 or time.perf_counter() - start < 3:
+        now = time.perf_counter()
+        step()
         best, steps = min(best, time.perf_counter() - now), steps + 1
-    return best
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    print(json.dumps({
+        "milliseconds": best * 1e3, "peak_kilobytes": peak, "version": torch.__version__,
+        "threads": torch.get_num_threads(),
+    }))
+
+
+def run(command):
+    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
 def main():
-    command = ["cargo", "run", "--quiet", "--release", "-p", "wug-nn", "--example", "step"]
+    binary = ["cargo", "run", "--quiet", "--release", "-p", "wug-nn", "--example", "step"]
     if "--binary" in sys.argv:
-        command = [sys.argv[sys.argv.index("--binary") + 1]]
-    ours = [json.loads(line) for line in subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()]
-    print(f"PyTorch {torch.__version__}, {torch.get_num_threads()} threads")
-    for line in ours:
-        eager = seconds(line["attention"], line["batch"], False)
-        theirs = min(eager, seconds(line["attention"], line["batch"], True)) if "--compile" in sys.argv else eager
-        name = "LSTM with attention" if line["attention"] else "LSTM"
-        mine, words = line["milliseconds"], line["batch"] * TARGET
-        print(
-            f"{name:20} batch {line['batch']:3}: {mine:8.2f} ms, PyTorch {theirs * 1e3:8.2f} ms, ratio {theirs * 1e3 / mine:5.2f}"
-            f"  ({1e3 / mine:7.1f} steps/s, {words * 1e3 / mine:8.0f} target words/s, {line['isa']})"
-        )
+        binary = [sys.argv[sys.argv.index("--binary") + 1]]
+    modes = ["eager", "compile"] if "--compile" in sys.argv else ["eager"]
+    print("model      batch   wug-nn  PyTorch  ratio  steps/s   words/s  of peak    memory   PyTorch's")
+    for name in ["lstm", "lstm-attn"]:
+        for batch in [1, 32, 128]:
+            ours = run([*binary, name, str(batch)])
+            theirs = [run([sys.executable, "-W", "ignore", __file__, name, str(batch), mode]) for mode in modes]
+            best = min(theirs, key=lambda one: one["milliseconds"])
+            mine = ours["milliseconds"]
+            print(
+                f"{name:10} {batch:5} {mine:5.2f} ms {best['milliseconds']:5.2f} ms {best['milliseconds'] / mine:5.2f}x"
+                f" {1e3 / mine:8.1f} {batch * TARGET * 1e3 / mine:9.0f} {ours['share_of_peak']:7.0%}"
+                f" {ours['peak_kilobytes'] / 1024:7.0f} MB {best['peak_kilobytes'] / 1024:7.0f} MB"
+                f"  ({modes[theirs.index(best)]})", flush=True,
+            )
+    print(f"PyTorch {best['version']} with {best['threads']} threads; wug-nn with {ours['threads']}, {ours['isa']}")
 
 
-main()
+if len(sys.argv) == 4 and sys.argv[3] in ["eager", "compile"]:
+    measure(sys.argv[1], int(sys.argv[2]), sys.argv[3] == "compile")
+else:
+    main()

@@ -60,7 +60,7 @@ pub struct Task<'a> {
     /// Whether to go on from what the folder keeps.
     pub resume: bool,
     /// Told now and then how far a learner is.
-    pub progress: &'a dyn Fn(Progress),
+    pub progress: &'a (dyn Fn(Progress) + Sync),
 }
 
 /// How far a learner is.
@@ -204,7 +204,7 @@ impl Answer {
 }
 
 /// What a learner has become.
-pub trait Model: Sync {
+pub trait Model: Send + Sync {
     /// Answers one question. The answer depends on the question and the learner's seed only.
     fn answer(&self, question: &Question<'_>) -> Answer;
 

@@ -28,12 +28,14 @@ mod induced;
 mod learner;
 pub mod mns;
 pub mod neural;
+mod seeds;
 mod settings;
 
 pub use always_one::AlwaysOne;
 pub use chance::Chance;
 pub use induced::Induced;
 pub use learner::{About, Answer, Learner, Lessons, Model, Progress, Question, Task, learner, questions};
+pub use seeds::side_by_side;
 pub use settings::{Default, Preset, Setting, Settings};
 
 /// All learners. A new one is a file and a line here.

@@ -1,42 +1,81 @@
-//! Times one training step (forward, backward, Adam) and prints JSON lines: `cargo run --release -p wug-nn --example step`.
-//! `benches/compare/torch.py` runs it beside PyTorch.
+//! Times training steps (forward, backward, clipping, Adam) and prints a JSON line for each model:
+//! `cargo run --release -p wug-nn --example step`. `benches/compare/torch.py` runs it beside PyTorch.
+//!
+//! With two words, `lstm 32` or `lstm-attn 32`, only that model and batch, so that the peak of memory is its own.
 
 use std::time::{Duration, Instant};
 
-use wug_nn::kernels::Isa;
-use wug_nn::recurrent::{Begin, Bridge, Cell, Config, Model, Output};
+use wug_nn::kernels::{Isa, peak};
+use wug_nn::recurrent::{Attention, Begin, Bridge, Cell, Config, Model, Output};
 use wug_nn::{Engine, Lesson, Optimiser, Rule, Step};
 
+const LAYERS: usize = 2;
+const HIDDEN: usize = 200;
+const SOURCE: usize = 8;
+const TARGET: usize = 16;
+const WORDS: usize = 10;
+
 fn main() {
+    let given: Vec<String> = std::env::args().skip(1).collect();
     for attention in [false, true] {
         for batch in [1, 32, 128] {
-            let seconds = time(attention, batch);
-            println!(
-                "{{\"attention\":{attention},\"batch\":{batch},\"milliseconds\":{:.3},\"isa\":\"{}\"}}",
-                seconds * 1e3,
-                Isa::best()
-            );
+            let name = if attention { "lstm-attn" } else { "lstm" };
+            if given.is_empty() || (given[0] == name && given[1] == batch.to_string()) {
+                report(name, attention, batch);
+            }
         }
     }
 }
 
-/// The shortest step of a two-layer LSTM of 200 units, source 8, target 16 words.
+fn report(name: &str, attention: bool, batch: u32) {
+    let seconds = time(attention, batch);
+    let flops = f64::from(batch) * operations(attention) / seconds;
+    let threads = rayon::current_num_threads();
+    let share = flops / (peak(Isa::best()) * threads as f64);
+    println!(
+        "{{\"model\":\"{name}\",\"batch\":{batch},\"milliseconds\":{:.3},\"isa\":\"{}\",\"threads\":{threads},\
+         \"gflops\":{:.1},\"share_of_peak\":{share:.3},\"peak_kilobytes\":{}}}",
+        seconds * 1e3,
+        Isa::best(),
+        flops / 1e9,
+        peak_memory().unwrap_or_default(),
+    );
+}
+
+/// Additions and multiplications of an example's products, forward and twice as many back.
+fn operations(attention: bool) -> f64 {
+    let cell = 4 * HIDDEN * 2 * HIDDEN;
+    let attended =
+        if attention { TARGET * (4 * HIDDEN + HIDDEN) * HIDDEN + SOURCE * HIDDEN * HIDDEN } else { 0 };
+    let products = (SOURCE + TARGET) * LAYERS * cell + TARGET * HIDDEN * WORDS + attended;
+    6.0 * products as f64
+}
+
+/// The most memory that this process has had, in kilobytes, where the system says so.
+fn peak_memory() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.trim().trim_end_matches(" kB").parse().ok()
+}
+
+/// The shortest step.
 fn time(attention: bool, batch: u32) -> f64 {
     let config = Config {
         cell: Cell::Lstm,
-        encoder_layers: 2,
-        decoder_layers: 2,
-        hidden: 200,
-        embedding: 200,
+        encoder_layers: LAYERS,
+        decoder_layers: LAYERS,
+        hidden: HIDDEN,
+        embedding: HIDDEN,
         bidirectional: false,
-        attention,
+        attention: if attention { Attention::Additive } else { Attention::None },
+        attention_bias: false,
         dependence: true,
         begin: Begin::Learned,
         bridge: Bridge::Copy,
         output: Output::State,
         dropout: 0.0,
         source_words: 20,
-        target_words: 10,
+        target_words: WORDS,
     };
     let model = Model::new(config).expect("a valid configuration");
     let mut state = 1u32;
@@ -46,19 +85,22 @@ fn time(attention: bool, batch: u32) -> f64 {
     };
     let mut values: Vec<f32> = model.layout().draw(&mut unit);
     let mut optimiser = Optimiser::new(Rule::ADAM, values.len());
-    let sources: Vec<Vec<u32>> = (0..batch).map(|i| (0..8).map(|t| (i + 3 * t) % 20).collect()).collect();
-    let targets: Vec<Vec<u32>> =
-        (0..batch).map(|i| (0..16).map(|t| (i + t) % 9 + u32::from(t < 15)).collect()).collect();
+    let (source, target) = (SOURCE as u32, TARGET as u32);
+    let sources: Vec<Vec<u32>> =
+        (0..batch).map(|i| (0..source).map(|t| (i + 3 * t) % 20).collect()).collect();
+    let targets: Vec<Vec<u32>> = (0..batch)
+        .map(|i| (0..target).map(|t| if t + 1 < target { (i + t) % 9 + 1 } else { 0 }).collect())
+        .collect();
     let lesson = |(source, target)| Lesson { source, target, forced: true };
     let pairs = sources.iter().map(Vec::as_slice).zip(targets.iter().map(Vec::as_slice));
     let lessons: Vec<Lesson<'_>> = pairs.map(lesson).collect();
+    let step = Step { factor: 1.0 / f64::from(batch), ..Step::PLAIN };
     let mut engine = Engine::new(model, Isa::best());
     let (mut best, start) = (f64::MAX, Instant::now());
     let mut steps = 0;
-    while steps < 5 || start.elapsed() < Duration::from_secs(4) {
+    while steps < 5 || start.elapsed() < Duration::from_secs(3) {
         let now = Instant::now();
-        let (_, gradients) =
-            engine.learn(&values, &lessons, Step { factor: 1.0 / f64::from(batch), ..Step::PLAIN });
+        let (_, gradients) = engine.learn(&values, &lessons, step);
         optimiser.step(Isa::best(), &mut values, gradients, 1e-3, 5.0, 0.0);
         best = best.min(now.elapsed().as_secs_f64());
         steps += 1;

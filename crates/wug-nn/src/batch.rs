@@ -83,14 +83,14 @@ impl Batch {
         }
     }
 
-    /// What each row of these steps says: the word with the highest score.
-    pub(crate) fn say<T: Real>(&self, steps: Range<usize>, scores: &[T], said: &mut [u32]) {
-        let words = scores.len() / self.targets.total().max(1);
+    /// What each row of these steps says: of so many words, the one with the highest score.
+    pub(crate) fn say<T: Real>(&self, steps: Range<usize>, scores: &[T], words: usize, said: &mut [u32]) {
+        let stride = scores.len() / self.targets.total().max(1);
         for t in steps {
             let rows = self.targets.rows(t);
             for row in 0..rows {
                 let at = self.targets.start(t) + row;
-                let scores = &scores[at * words..][..words];
+                let scores = &scores[at * stride..][..words];
                 said[at] = match self.told.get(row) {
                     // The end is said where it is due, and before it the best of all others.
                     Some(true) if row >= self.targets.rows(t + 1) => 0,

@@ -105,12 +105,25 @@ impl<'a, T: Real> Pass<'a, T> {
 
     /// So many zeros, in a buffer that was used before if there is one.
     pub(crate) fn zeros(&mut self, len: usize) -> Vec<T> {
-        let free = &mut self.room.free;
-        let fits = (0..free.len()).filter(|&i| free[i].capacity() >= len).min_by_key(|&i| free[i].capacity());
-        let mut zeros = fits.map(|i| free.swap_remove(i)).unwrap_or_default();
-        zeros.clear();
+        let mut zeros = self.stale(0, len);
         zeros.resize(len, T::ZERO);
         zeros
+    }
+
+    /// So many numbers that have to be written before they are read.
+    pub(crate) fn any(&mut self, len: usize) -> Vec<T> {
+        let mut any = self.stale(len, len);
+        any.resize(len, T::ZERO);
+        any
+    }
+
+    /// A used buffer that has room for `len` numbers, shortened to `keep`.
+    fn stale(&mut self, keep: usize, len: usize) -> Vec<T> {
+        let free = &mut self.room.free;
+        let fits = (0..free.len()).filter(|&i| free[i].capacity() >= len).min_by_key(|&i| free[i].capacity());
+        let mut buffer = fits.map(|i| free.swap_remove(i)).unwrap_or_default();
+        buffer.truncate(keep);
+        buffer
     }
 
     /// Keeps buffers for [`Pass::zeros`].

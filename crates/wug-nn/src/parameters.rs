@@ -14,6 +14,8 @@ pub(crate) enum Start {
     Vector(f64),
     /// A table of words' vectors, normal with mean 0 and deviation 1.
     Table,
+    /// A table that is also a factor of products, of smaller deviation, so that they start near 1.
+    TiedTable,
 }
 
 /// A named matrix (or, with one row, a vector) in the flat buffer of all parameters.
@@ -76,12 +78,14 @@ impl Layout {
     ///
     /// A normal number is the sum of twelve uniform ones less six: exact arithmetic, so the same on any machine.
     pub fn draw<T: Real>(&self, mut unit: impl FnMut() -> f64) -> Vec<T> {
+        let normal = |unit: &mut dyn FnMut() -> f64| (0..12).map(|_| unit()).sum::<f64>() - 6.0;
         let mut values = Vec::with_capacity(self.len());
         for tensor in &self.tensors {
             for _ in tensor.range() {
                 values.push(T::from_f64(match tensor.first {
                     Start::Matrix(bound) | Start::Vector(bound) => (2.0 * unit() - 1.0) * bound,
-                    Start::Table => (0..12).map(|_| unit()).sum::<f64>() - 6.0,
+                    Start::Table => normal(&mut unit),
+                    Start::TiedTable => normal(&mut unit) / (tensor.columns as f64).sqrt(),
                 }));
             }
         }
@@ -107,7 +111,7 @@ impl<T: Real> Weights<T> {
         self.backward.resize_with(layout.tensors.len(), Packed::default);
         let both = self.forward.par_iter_mut().zip(&mut self.backward);
         both.zip(&layout.tensors).for_each(|((forward, back), tensor)| {
-            if matches!(tensor.first, Start::Matrix(_)) {
+            if matches!(tensor.first, Start::Matrix(_) | Start::TiedTable) {
                 let matrix = View::new(&values[tensor.range()], tensor.rows, tensor.columns);
                 forward.pack(matrix.transposed());
                 if backward {

@@ -41,7 +41,7 @@ fn models_match_pytorch() {
     let fixtures: Fixtures = serde_json::from_str(include_str!("../testdata/torch.json")).unwrap();
     let lesson = |(source, target): &'static (Vec<u32>, Vec<u32>)| Lesson { source, target, forced: true };
     let lessons: Vec<Lesson<'_>> = Vec::leak(fixtures.lessons).iter().map(lesson).collect();
-    assert_eq!(fixtures.models.len(), 18);
+    assert_eq!(fixtures.models.len(), 22);
     let mut far = Vec::new();
     for Fixture { config, loss, gradients } in &fixtures.models {
         let model = Model::new(config.clone()).unwrap();

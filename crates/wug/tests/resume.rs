@@ -3,12 +3,14 @@
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
-const FILES: [&str; 3] = ["checkpoint.safetensors", "metrics.jsonl", "predictions.jsonl"];
+const FILES: [&str; 4] =
+    ["checkpoint.safetensors", "metrics.jsonl", "events.out.tfevents.wug", "predictions.jsonl"];
 
-fn wug(folder: &Path, option: &str) -> Child {
-    let settings = ["hidden=24", "batch=8", "steps=1500", "checkpoint=100", "teacher=0.5", "dropout=0.1"];
+fn wug(folder: &Path, option: &str, steps: u32) -> Child {
+    let steps = format!("steps={steps}");
+    let settings = ["hidden=24", "batch=8", &steps, "checkpoint=100", "teacher=0.5", "dropout=0.1"];
     let mut command = Command::new(env!("CARGO_BIN_EXE_wug"));
     command
         .args(["run", "scan/simple", "--learner", "gru-attn", "--limit", "100", "--json", option])
@@ -19,31 +21,81 @@ fn wug(folder: &Path, option: &str) -> Child {
     command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
 }
 
-#[test]
-fn killed_and_resumed_is_the_same_to_the_bit() {
+/// A run of so many steps beside one that is killed so many times, after some milliseconds each.
+fn compare(steps: u32, kills: u32, mut wait: impl FnMut() -> u64) {
     let (straight, broken) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    assert!(wug(straight.path(), "--out").wait().unwrap().success());
+    assert!(wug(straight.path(), "--out", steps).wait().unwrap().success());
 
-    let mut killed = 0;
-    let mut child = wug(broken.path(), "--out");
+    let mut child = wug(broken.path(), "--out", steps);
     // The first kill comes when there is a folder to resume.
     while !broken.path().join("wug.json").exists() {
         sleep(Duration::from_millis(5));
     }
-    for round in 0..20u64 {
-        sleep(Duration::from_millis(40 + round * 97 % 260));
-        if child.try_wait().unwrap().is_some() {
-            break;
-        }
+    for kill in 0..kills {
+        sleep(Duration::from_millis(wait()));
+        assert!(child.try_wait().unwrap().is_none(), "it was over before kill {kill}");
         child.kill().unwrap();
         child.wait().unwrap();
-        killed += 1;
-        child = wug(broken.path(), "--resume");
+        child = wug(broken.path(), "--resume", steps);
     }
     assert!(child.wait().unwrap().success());
-    assert!(killed >= 2, "killed {killed} times only");
     for file in FILES {
         let read = |folder: &Path| std::fs::read(folder.join(file)).unwrap();
-        assert!(read(straight.path()) == read(broken.path()), "{file} differs after {killed} kills");
+        assert!(read(straight.path()) == read(broken.path()), "{file} differs after {kills} kills");
     }
+}
+
+#[test]
+fn killed_and_resumed_is_the_same_to_the_bit() {
+    let mut waits = [150, 250].into_iter();
+    compare(1000, 2, || waits.next().unwrap());
+}
+
+/// `cargo test -p wug --test resume -- --ignored`
+#[test]
+#[ignore = "takes a minute"]
+fn killed_twenty_times_is_the_same_to_the_bit() {
+    let mut waited = Vec::new();
+    compare(12_000, 20, || {
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
+        waited.push(u64::from(now.subsec_nanos()) / 1000 % 600);
+        *waited.last().unwrap()
+    });
+    println!("killed after {waited:?} milliseconds");
+}
+
+/// A disk that fills up takes nothing of what was kept, and training goes on when there is room.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_full_disk_keeps_the_last_checkpoint() {
+    let folder = tempfile::tempdir().unwrap();
+    let disk = folder.path().join("small");
+    std::fs::create_dir(&disk).unwrap();
+    let mount = |options: &str| {
+        Command::new("mount").args(["-t", "tmpfs", "-o", options, "tmpfs"]).arg(&disk).output()
+    };
+    if !mount("size=4m").is_ok_and(|output| output.status.success()) {
+        eprintln!("skipped: cannot mount a small disk here");
+        return;
+    }
+    let run = |option: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_wug"));
+        command.args(["run", "scan/simple", "--learner", "gru", "--limit", "5", "--set", "batch=1"]);
+        command.args(["--set", "steps=200", "--set", "checkpoint=100", option]).arg(disk.join("run"));
+        command.output().unwrap()
+    };
+    let full = run("--out");
+    let kept = std::fs::read(disk.join("run/checkpoint.safetensors"));
+    let left: Vec<_> =
+        std::fs::read_dir(disk.join("run")).unwrap().flatten().map(|entry| entry.file_name()).collect();
+    let roomy = mount("remount,size=32m").is_ok_and(|output| output.status.success());
+    let resumed = run("--resume");
+    let unmounted = Command::new("umount").arg(&disk).status();
+    let message = String::from_utf8_lossy(&full.stderr);
+    assert_eq!(full.status.code(), Some(1), "{message}");
+    assert!(message.contains("checkpoint.safetensors: No space left on device"), "{message}");
+    assert!(kept.is_ok_and(|bytes| bytes.len() > 2_000_000));
+    assert!(left.iter().all(|name| !name.to_string_lossy().contains("partial")), "{left:?}");
+    assert!(roomy && resumed.status.success(), "{}", String::from_utf8_lossy(&resumed.stderr));
+    assert!(unmounted.is_ok_and(|status| status.success()));
 }

@@ -110,6 +110,7 @@ pub(super) fn validates(settings: &Settings) -> bool {
 }
 
 /// What the settings mean for a task.
+#[allow(clippy::struct_excessive_bools)]
 pub(super) struct Plan {
     pub(super) isa: Isa,
     pub(super) order: Order,

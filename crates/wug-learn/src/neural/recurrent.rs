@@ -1,7 +1,7 @@
-//! Recurrent encoders and decoders: the learners of the SCAN and NACS papers.
+//! Recurrent encoders and decoders: the learners of the SCAN, NACS, HINT and ReCOGS papers.
 
 use wug_data::{Error, Result};
-use wug_nn::recurrent::{Begin, Bridge, Cell, Config, Model, Output};
+use wug_nn::recurrent::{Attention, Begin, Bridge, Cell, Config, Model, Output};
 
 use super::plan::{TRAINING, joined, number, whole, word};
 use super::{Blueprint, Built, Neural, Sizes};
@@ -48,6 +48,43 @@ const PROTOCOLS: &[Preset] = &[
             "validate-epochs=1",
         ],
     },
+    Preset {
+        name: "hint",
+        stands_for: &[
+            "style=hint",
+            "layers=3",
+            "decoder-layers=1",
+            "hidden=512",
+            "embedding=128",
+            "dropout=0.1",
+            "steps=100000",
+            "batch=128",
+            "teacher=0.5",
+            "teacher-by=batch",
+            "rate=0.001",
+            "schedule=constant",
+            "loss=token",
+            "reverse=true",
+            "validate=1000",
+            "patience=10",
+            "keep=last",
+        ],
+    },
+    Preset {
+        name: "recogs",
+        stands_for: &[
+            "style=recogs",
+            "layers=2",
+            "hidden=512",
+            "dropout=0.3",
+            "epochs=200",
+            "batch=512",
+            "order=shuffled",
+            "rate=0.0008",
+            "schedule=constant",
+            "loss=token",
+        ],
+    },
 ];
 
 const MODEL: &[Setting] = &[
@@ -59,9 +96,10 @@ const MODEL: &[Setting] = &[
     word(
         "style",
         "the model of which paper: how states are passed on and words predicted",
-        &["scan", "nacs"],
+        &["scan", "nacs", "hint", "recogs"],
     ),
     whole("layers", "layers of encoder and decoder", 1, 1, 8),
+    whole("decoder-layers", "layers of the decoder; 0: as many as the encoder", 0, 0, 8),
     whole("hidden", "units of a layer and direction", 128, 1, 8192),
     whole("embedding", "size of a word's vector; 0: as hidden", 0, 0, 8192),
     number("dropout", "share of units dropped in training", 0.0, 0.0, 0.95),
@@ -95,21 +133,33 @@ learners! {
 
 impl Blueprint for Recurrent {
     fn build(&self, settings: &Settings, sizes: Sizes) -> Result<Built> {
-        let nacs = settings.word("style") == "nacs";
+        let style = settings.word("style");
+        let (linked, dot) = (style == "nacs" || style == "hint", style == "recogs");
         let whole = |name: &str| settings.whole(name) as usize;
-        let hidden = whole("hidden");
+        let (hidden, layers) = (whole("hidden"), whole("layers"));
+        let or = |number: usize, default: usize| if number == 0 { default } else { number };
         let config = Config {
             cell: self.cell,
-            encoder_layers: whole("layers"),
-            decoder_layers: whole("layers"),
+            encoder_layers: layers,
+            decoder_layers: or(whole("decoder-layers"), layers),
             hidden,
-            embedding: if whole("embedding") == 0 { hidden } else { whole("embedding") },
-            bidirectional: nacs,
-            attention: self.attention,
+            embedding: or(whole("embedding"), hidden),
+            bidirectional: linked,
+            attention: match (self.attention, dot) {
+                (false, _) => Attention::None,
+                (true, false) => Attention::Additive,
+                (true, true) => Attention::Dot,
+            },
+            attention_bias: style == "hint",
             dependence: self.dependence,
-            begin: if nacs { Begin::Zero } else { Begin::Learned },
-            bridge: if nacs { Bridge::Linear } else { Bridge::Copy },
-            output: if nacs && self.attention { Output::PreOutput } else { Output::State },
+            begin: if style == "nacs" { Begin::Zero } else { Begin::Learned },
+            bridge: if linked { Bridge::Linear } else { Bridge::Copy },
+            output: match (style, self.attention) {
+                ("nacs", true) => Output::PreOutput,
+                ("hint", true) => Output::Joint,
+                ("recogs", _) => Output::Tied,
+                _ => Output::State,
+            },
             dropout: settings.number("dropout"),
             source_words: sizes.source_words,
             target_words: sizes.target_words,

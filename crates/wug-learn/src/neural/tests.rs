@@ -79,6 +79,14 @@ fn a_loss_that_is_no_number_stops_training() {
     let settings = ["steps=200", "optimiser=sgd", "rate=1000", "clip=0", "weight-decay=1"];
     let lost = error(learn(&dataset, "rnn", &settings, None, false));
     assert!(lost.contains("the loss is no longer a number"), "{lost}");
+
+    // What was kept before stays: here each update makes every parameter 1.2 times as large.
+    let folder = tempfile::tempdir().unwrap();
+    let settings = ["steps=2000", "optimiser=sgd", "rate=2.2", "clip=0", "weight-decay=1"];
+    let lost = error(learn(&dataset, "rnn", &settings, Some(folder.path().to_owned()), false));
+    assert!(lost.contains("keeps the last checkpoint"), "{lost}");
+    let metrics = std::fs::read_to_string(folder.path().join(METRICS)).unwrap();
+    assert!(metrics.lines().count() >= 2 && folder.path().join(FILE).exists());
 }
 
 #[test]
@@ -90,7 +98,7 @@ fn settings_that_make_no_sense_are_refused() {
         unknown.starts_with("gru has no setting `hiden`; did you mean hidden? (there are: protocol,"),
         "{unknown}"
     );
-    assert!(refused(&["protocol=cogs"]).contains("expected scan, nacs for protocol"));
+    assert!(refused(&["protocol=cogs"]).contains("expected scan, nacs, hint, recogs for protocol"));
     assert!(refused(&["isa=sse9"]).contains("expected auto, avx512, avx2, portable for isa"));
     assert!(refused(&["patience=5"]).contains("patience needs validate"));
 }
@@ -108,12 +116,18 @@ fn validation_is_apart_from_training() {
 }
 
 #[test]
-fn every_learner_learns_in_both_styles() {
+fn every_learner_learns_in_every_style() {
     let dataset = dataset("nacs/simple");
     let selection = dataset.select("test").unwrap().limited(Some(40));
     for cell in ["rnn", "gru", "lstm"] {
         for kind in ["", "-attn", "-attn-nodep"] {
-            for style in ["scan", "nacs"] {
+            for style in ["scan", "nacs", "hint", "recogs"] {
+                if style == "recogs" && kind == "-attn-nodep" {
+                    let refused =
+                        error(learn(&dataset, &format!("{cell}{kind}"), &["style=recogs"], None, false));
+                    assert!(refused.contains("the decoder needs additive attention"), "{refused}");
+                    continue;
+                }
                 let settings = ["steps=3", "style=STYLE", "embedding=5", "longest=9"];
                 let settings: Vec<String> =
                     settings.iter().map(|text| text.replace("STYLE", style)).collect();
@@ -175,4 +189,25 @@ fn a_decoder_that_is_told_the_length_says_so_many_words() {
     for (question, answer) in questions.iter().zip(model.answers(&questions)) {
         assert_eq!(answer.text.unwrap().split(' ').count(), question.oracle_length());
     }
+}
+
+#[test]
+fn seeds_side_by_side_end_as_each_alone() {
+    let dataset = dataset("scan/simple");
+    let learner = learner("gru").unwrap();
+    let given: Vec<String> = SMALL.iter().chain(&["steps=100"]).map(|text| (*text).to_owned()).collect();
+    let folders: Vec<_> = (0..6).map(|_| tempfile::tempdir().unwrap()).collect();
+    let task = |i: usize| {
+        let mut task = Task::new(&dataset, Settings::read(learner.about(), &given).unwrap(), i as u64 % 3);
+        task.folder = Some(folders[i].path().to_owned());
+        task
+    };
+    let tasks: Vec<Task<'_>> = (0..3).map(task).collect();
+    assert!(crate::side_by_side(learner, &tasks).into_iter().all(|model| model.is_ok()));
+    let read = |i: usize| std::fs::read(folders[i].path().join(FILE)).unwrap();
+    for i in 3..6 {
+        learner.learn(&task(i)).unwrap();
+        assert!(read(i) == read(i - 3));
+    }
+    assert!(read(0) != read(1));
 }

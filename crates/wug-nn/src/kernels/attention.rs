@@ -1,4 +1,5 @@
-//! Additive attention: `score = v . tanh(query + key)`, weights by softmax, the weighted sum of the values.
+//! Attention: scores of the keys by a query, additive (`v . tanh(query + key)`) or dot products, weights by softmax, the
+//! weighted sum of the values.
 
 use super::isa::{Isa, Kernel, Vectors};
 use crate::Real;
@@ -58,21 +59,106 @@ kernel! {
                 }
                 *weight = dot(v, scratch);
             }
-            let (used, unused) = weights.split_at_mut(rows.len());
-            let largest = used.iter().copied().fold(T::from_f64(f64::NEG_INFINITY), |a, b| if b > a { b } else { a });
-            let mut sum = T::ZERO;
-            for weight in used.iter_mut() {
-                *weight = (*weight - largest).exp();
-                sum += *weight;
+            gather(values, width, rows, weights, context);
+        }
+    }
+}
+
+/// Scores become weights by softmax, the unused ones 0; the context is the weighted sum of the values.
+#[inline(always)]
+fn gather<T: Real>(values: &[T], width: usize, rows: &[usize], weights: &mut [T], context: &mut [T]) {
+    let (used, unused) = weights.split_at_mut(rows.len());
+    let largest = used.iter().copied().fold(T::from_f64(f64::NEG_INFINITY), |a, b| if b > a { b } else { a });
+    let mut sum = T::ZERO;
+    for weight in used.iter_mut() {
+        *weight = (*weight - largest).exp();
+        sum += *weight;
+    }
+    for weight in used.iter_mut() {
+        *weight = *weight / sum;
+    }
+    unused.fill(T::ZERO);
+    context.fill(T::ZERO);
+    for (&weight, &row) in used.iter().zip(rows) {
+        for (context, &value) in context.iter_mut().zip(&values[row * width..][..width]) {
+            *context += weight * value;
+        }
+    }
+}
+
+/// The way back through [`gather`]: `d_scores` get the gradients of the scores, those of the values are added.
+///
+/// The softmax needs the mean over all of its weights before the gradient of one. Only differences between the rows count,
+/// and those to the first one keep more digits than those to the mean.
+#[inline(always)]
+fn gather_backward<T: Real>(
+    (values, width): (&[T], usize),
+    rows: &[usize],
+    weights: &[T],
+    d_context: &[T],
+    d_values: &mut [T],
+    d_scores: &mut [T],
+) {
+    let mut mean = T::ZERO;
+    let mut first = None;
+    for ((d_score, &weight), &row) in d_scores.iter_mut().zip(weights).zip(rows) {
+        let d_weight = dot(d_context, &values[row * width..][..width]);
+        *d_score = d_weight - *first.get_or_insert(d_weight);
+        mean += *d_score * weight;
+        for (d_value, &d_context) in d_values[row * width..][..width].iter_mut().zip(d_context) {
+            *d_value += weight * d_context;
+        }
+    }
+    for ((d_score, &weight), _) in d_scores.iter_mut().zip(weights).zip(rows) {
+        *d_score = weight * (*d_score - mean);
+    }
+}
+
+kernel! {
+    /// The same with scores that are dot products of queries and keys.
+    fn attend_dot(sources: Sources<'a, T>, queries: &'a [T], weights: &'a mut [T], contexts: &'a mut [T]) {
+        let Sources { keys, size, values, width, rows, longest } = sources;
+        for (((query, rows), weights), context) in queries
+            .chunks_exact(size)
+            .zip(rows)
+            .zip(weights.chunks_exact_mut(longest))
+            .zip(contexts.chunks_exact_mut(width))
+        {
+            for (weight, &row) in weights.iter_mut().zip(rows) {
+                *weight = dot(query, &keys[row * size..][..size]);
             }
-            for weight in used.iter_mut() {
-                *weight = *weight / sum;
-            }
-            unused.fill(T::ZERO);
-            context.fill(T::ZERO);
-            for (&weight, &row) in used.iter().zip(rows) {
-                for (context, &value) in context.iter_mut().zip(&values[row * width..][..width]) {
-                    *context += weight * value;
+            gather(values, width, rows, weights, context);
+        }
+    }
+}
+
+kernel! {
+    /// The way back through [`attend_dot`] whose keys are its values; all gradients are added to.
+    fn attend_dot_backward(
+        sources: Sources<'a, T>,
+        queries: &'a [T],
+        weights: &'a [T],
+        d_contexts: &'a [T],
+        d_queries: &'a mut [T],
+        d_values: &'a mut [T],
+        scratch: &'a mut Vec<T>,
+    ) {
+        let Sources { size, values, width, rows, longest, .. } = sources;
+        scratch.resize(longest, T::ZERO);
+        for ((((query, rows), weights), d_context), d_query) in queries
+            .chunks_exact(size)
+            .zip(rows)
+            .zip(weights.chunks_exact(longest))
+            .zip(d_contexts.chunks_exact(width))
+            .zip(d_queries.chunks_exact_mut(size))
+        {
+            gather_backward((values, width), rows, weights, d_context, d_values, scratch);
+            for (&d_score, &row) in scratch.iter().zip(rows) {
+                for (d, &value) in d_query.iter_mut().zip(&values[row * width..][..width]) {
+                    *d += d_score * value;
+                }
+                for (d, &query) in d_values[row * width..][..width].iter_mut().zip(query) {
+                    *d += d_score * query;
                 }
             }
         }
@@ -99,7 +185,8 @@ kernel! {
         scratch: &'a mut Vec<T>,
     ) {
         let Sources { keys, size, values, width, rows, longest } = sources;
-        scratch.resize(longest, T::ZERO);
+        scratch.resize(longest + size, T::ZERO);
+        let (scratch, tanhs) = scratch.split_at_mut(longest);
         for ((((query, rows), weights), d_context), d_query) in queries
             .chunks_exact(size)
             .zip(rows)
@@ -107,32 +194,26 @@ kernel! {
             .zip(d_contexts.chunks_exact(width))
             .zip(gradients.queries.chunks_exact_mut(size))
         {
-            // The softmax needs the mean over all of its weights before the gradient of one. Only differences between the rows
-            // count, and those to the first one keep more digits than those to the mean.
-            let mut sum = T::ZERO;
-            let mut first = None;
-            for ((d_score, &weight), &row) in scratch.iter_mut().zip(weights).zip(rows) {
-                let value = &values[row * width..][..width];
-                let d_weight = dot(d_context, value);
-                *d_score = d_weight - *first.get_or_insert(d_weight);
-                sum += *d_score * weight;
-                for (d_value, &d_context) in gradients.values[row * width..][..width].iter_mut().zip(d_context) {
-                    *d_value += weight * d_context;
-                }
-            }
+            gather_backward((values, width), rows, weights, d_context, gradients.values, scratch);
             d_query.fill(T::ZERO);
-            for ((&d_weight, &weight), &row) in scratch.iter().zip(weights).zip(rows) {
-                let d_score = weight * (d_weight - sum);
+            for (&d_score, &row) in scratch.iter().zip(rows) {
                 let key = &keys[row * size..][..size];
                 let d_key = &mut gradients.keys[row * size..][..size];
-                let (query, v, d_v, d_query) =
-                    (&query[..size], &v[..size], &mut gradients.v[..size], &mut d_query[..size]);
-                for j in 0..size {
-                    let y = (query[j] + key[j]).tanh();
-                    let d = d_score * v[j] * (T::ONE - y * y);
-                    d_v[j] += d_score * y;
-                    d_key[j] += d;
-                    d_query[j] += d;
+                // One output in each loop: with all at once the compiler makes no vectors.
+                for ((y, &query), &key) in tanhs.iter_mut().zip(query).zip(key) {
+                    *y = (query + key).tanh();
+                }
+                for (d, &y) in gradients.v.iter_mut().zip(tanhs.iter()) {
+                    *d += d_score * y;
+                }
+                for (y, &v) in tanhs.iter_mut().zip(v) {
+                    *y = d_score * v * (T::ONE - *y * *y);
+                }
+                for (d, &y) in d_key.iter_mut().zip(tanhs.iter()) {
+                    *d += y;
+                }
+                for (d, &y) in d_query.iter_mut().zip(tanhs.iter()) {
+                    *d += y;
                 }
             }
         }

@@ -15,19 +15,45 @@
 use super::isa::{Isa, Kernel, Vectors};
 use crate::Real;
 
-/// One row of gates as `N` parts of `h`.
+/// One row of gates as four parts.
 #[inline(always)]
-fn parts<T, const N: usize>(row: &[T], h: usize) -> [&[T]; N] {
+fn parts<T>(row: &[T], h: usize) -> [&[T]; 4] {
     std::array::from_fn(|i| &row[i * h..(i + 1) * h])
+}
+
+/// The same to be written.
+#[inline(always)]
+fn parts_mut<T>(row: &mut [T], h: usize) -> [&mut [T]; 4] {
+    let (a, rest) = row.split_at_mut(h);
+    let (b, rest) = rest.split_at_mut(h);
+    let (c, d) = rest.split_at_mut(h);
+    [a, b, c, &mut d[..h]]
+}
+
+/// `out = f(out, a, b, c)`, element by element.
+///
+/// The cells are made of such passes with one output each: a loop over all of their buffers at once has more of them than
+/// the compiler is ready to tell apart, and would stay without vectors.
+#[inline(always)]
+fn pass<T: Real>(out: &mut [T], [a, b, c]: [&[T]; 3], f: impl Fn(T, T, T, T) -> T) {
+    for (((out, &a), &b), &c) in out.iter_mut().zip(a).zip(b).zip(c) {
+        *out = f(*out, a, b, c);
+    }
+}
+
+/// `out = f(out)`, element by element.
+#[inline(always)]
+fn squash<T: Real>(out: &mut [T], f: impl Fn(T) -> T) {
+    for out in out {
+        *out = f(*out);
+    }
 }
 
 kernel! {
     /// The new state of an RNN.
     fn rnn_forward(gates: &'a mut [T], state: &'a mut [T]) {
-        for (gate, state) in gates.iter_mut().zip(state) {
-            *gate = gate.tanh();
-            *state = *gate;
-        }
+        squash(gates, T::tanh);
+        state.copy_from_slice(gates);
     }
 }
 
@@ -46,16 +72,10 @@ kernel! {
         for ((row, before), state) in
             gates.chunks_exact_mut(4 * h).zip(before.chunks_exact(h)).zip(state.chunks_exact_mut(h))
         {
-            let (n, rest) = row.split_at_mut(h);
-            let (r, rest) = rest.split_at_mut(h);
-            let (z, n_state) = rest.split_at_mut(h);
-            let (n_state, before, state) = (&n_state[..h], &before[..h], &mut state[..h]);
-            for j in 0..h {
-                r[j] = r[j].sigmoid();
-                z[j] = z[j].sigmoid();
-                n[j] = (n[j] + r[j] * n_state[j]).tanh();
-                state[j] = n[j] + z[j] * (before[j] - n[j]);
-            }
+            squash(&mut row[h..3 * h], T::sigmoid);
+            let [n, r, z, n_state] = parts_mut(row, h);
+            pass(n, [r, n_state, n_state], |n, r, n_state, _| (n + r * n_state).tanh());
+            pass(state, [n, z, before], |_, n, z, before| n + z * (before - n));
         }
     }
 }
@@ -70,6 +90,7 @@ kernel! {
         d: &'a mut [T],
         d_before: &'a mut [T],
     ) {
+        let one = T::ONE;
         for ((((row, before), d_state), d), d_before) in gates
             .chunks_exact(4 * h)
             .zip(before.chunks_exact(h))
@@ -77,19 +98,14 @@ kernel! {
             .zip(d.chunks_exact_mut(4 * h))
             .zip(d_before.chunks_exact_mut(h))
         {
-            let [n, r, z, n_state] = parts::<T, 4>(row, h);
-            let (d_n, rest) = d.split_at_mut(h);
-            let (d_r, rest) = rest.split_at_mut(h);
-            let (d_z, d_n_state) = rest.split_at_mut(h);
-            let (d_n_state, before, d_state, d_before) =
-                (&mut d_n_state[..h], &before[..h], &d_state[..h], &mut d_before[..h]);
-            for j in 0..h {
-                d_n[j] = d_state[j] * (T::ONE - z[j]) * (T::ONE - n[j] * n[j]);
-                d_r[j] = d_n[j] * n_state[j] * r[j] * (T::ONE - r[j]);
-                d_z[j] = d_state[j] * (before[j] - n[j]) * z[j] * (T::ONE - z[j]);
-                d_n_state[j] = d_n[j] * r[j];
-                d_before[j] = d_state[j] * z[j];
-            }
+            let [n, r, z, n_state] = parts(row, h);
+            let [d_n, d_r, d_z, d_n_state] = parts_mut(d, h);
+            pass(d_n, [d_state, z, n], |_, d, z, n| d * (one - z) * (one - n * n));
+            pass(d_r, [d_n, n_state, r], |_, d_n, n_state, r| d_n * n_state * r * (one - r));
+            pass(d_z, [d_state, before, n], |_, d, before, n| d * (before - n));
+            pass(d_z, [z, z, z], |d, z, _, _| d * z * (one - z));
+            pass(d_n_state, [d_n, r, r], |_, d_n, r, _| d_n * r);
+            pass(d_before, [d_state, z, z], |_, d, z, _| d * z);
         }
     }
 }
@@ -103,18 +119,13 @@ kernel! {
             .zip(memory.chunks_exact_mut(h))
             .zip(state.chunks_exact_mut(h))
         {
-            let (i, rest) = row.split_at_mut(h);
-            let (f, rest) = rest.split_at_mut(h);
-            let (g, o) = rest.split_at_mut(h);
-            let (o, before, memory, state) = (&mut o[..h], &before[..h], &mut memory[..h], &mut state[..h]);
-            for j in 0..h {
-                i[j] = i[j].sigmoid();
-                f[j] = f[j].sigmoid();
-                g[j] = g[j].tanh();
-                o[j] = o[j].sigmoid();
-                memory[j] = f[j] * before[j] + i[j] * g[j];
-                state[j] = o[j] * memory[j].tanh();
-            }
+            squash(&mut row[..2 * h], T::sigmoid);
+            squash(&mut row[2 * h..3 * h], T::tanh);
+            squash(&mut row[3 * h..], T::sigmoid);
+            let [i, f, g, o] = parts(row, h);
+            pass(memory, [f, before, before], |_, f, before, _| f * before);
+            pass(memory, [i, g, g], |memory, i, g, _| memory + i * g);
+            pass(state, [o, memory, memory], |_, o, memory, _| o * memory.tanh());
         }
     }
 }
@@ -130,6 +141,7 @@ kernel! {
         d_memory: &'a mut [T],
         d: &'a mut [T],
     ) {
+        let one = T::ONE;
         for (((((row, before), memory), d_state), d_memory), d) in gates
             .chunks_exact(4 * h)
             .zip(before.chunks_exact(h))
@@ -138,21 +150,16 @@ kernel! {
             .zip(d_memory.chunks_exact_mut(h))
             .zip(d.chunks_exact_mut(4 * h))
         {
-            let [i, f, g, o] = parts::<T, 4>(row, h);
-            let (d_i, rest) = d.split_at_mut(h);
-            let (d_f, rest) = rest.split_at_mut(h);
-            let (d_g, d_o) = rest.split_at_mut(h);
-            let (d_o, before, memory) = (&mut d_o[..h], &before[..h], &memory[..h]);
-            let (d_state, d_memory) = (&d_state[..h], &mut d_memory[..h]);
-            for j in 0..h {
-                let y = memory[j].tanh();
-                let d_m = d_memory[j] + d_state[j] * o[j] * (T::ONE - y * y);
-                d_i[j] = d_m * g[j] * i[j] * (T::ONE - i[j]);
-                d_f[j] = d_m * before[j] * f[j] * (T::ONE - f[j]);
-                d_g[j] = d_m * i[j] * (T::ONE - g[j] * g[j]);
-                d_o[j] = d_state[j] * y * o[j] * (T::ONE - o[j]);
-                d_memory[j] = d_m * f[j];
-            }
+            let [i, f, g, o] = parts(row, h);
+            let [d_i, d_f, d_g, d_o] = parts_mut(d, h);
+            // First tanh(memory), which both need that follow.
+            pass(d_o, [memory, memory, memory], |_, memory, _, _| memory.tanh());
+            pass(d_memory, [d_state, o, d_o], |d_m, d, o, y| d_m + d * o * (one - y * y));
+            pass(d_o, [d_state, o, o], |y, d, o, _| d * y * o * (one - o));
+            pass(d_i, [d_memory, g, i], |_, d_m, g, i| d_m * g * i * (one - i));
+            pass(d_f, [d_memory, before, f], |_, d_m, before, f| d_m * before * f * (one - f));
+            pass(d_g, [d_memory, i, g], |_, d_m, i, g| d_m * i * (one - g * g));
+            pass(d_memory, [f, f, f], |d_m, f, _, _| d_m * f);
         }
     }
 }

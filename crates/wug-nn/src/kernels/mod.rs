@@ -35,14 +35,18 @@ mod cell;
 mod isa;
 mod lanes;
 mod optimise;
+mod peak;
 mod product;
 mod rows;
 
-pub(crate) use attention::{AttentionGradients, Sources, attend, attend_backward};
+pub(crate) use attention::{
+    AttentionGradients, Sources, attend, attend_backward, attend_dot, attend_dot_backward,
+};
 pub(crate) use cell::{gru_backward, gru_forward, lstm_backward, lstm_forward, rnn_backward, rnn_forward};
 pub use isa::{Isa, Vectors};
 pub use lanes::Lanes;
 pub(crate) use optimise::{AdamStep, adam, descend, squares};
+pub use peak::peak;
 pub(crate) use product::{Into, Packed, View, product};
 pub(crate) use rows::{
     add, add_columns, add_row, cross_entropy, dropout, embed, embed_backward, largest, scale_by,

@@ -5,12 +5,12 @@ use std::ops::Range;
 
 use super::encoder::Encoded;
 use super::layer::{State, Trace, neighbours};
-use super::{Begin, Model};
+use super::{Attention, Begin, Model, Output, Piece};
 use crate::Real;
 use crate::batch::{Batch, Place};
 use crate::kernels::{
-    AttentionGradients, Into, Sources, add, attend, attend_backward, cross_entropy, embed, embed_backward,
-    scale_by,
+    AttentionGradients, Into, Sources, View, add, attend, attend_backward, attend_dot, attend_dot_backward,
+    cross_entropy, embed, embed_backward, scale_by,
 };
 use crate::network::{Pass, Step};
 
@@ -83,22 +83,33 @@ impl Model {
         let factors = Factors {
             words: if config.dependence { factors(pass, config.embedding) } else { Vec::new() },
             layers: self.decoder[1..].iter().map(|_| factors(pass, config.hidden)).collect(),
-            pieces: self.pre_output.iter().map(|linear| factors(pass, linear.inputs)).collect(),
+            pieces: match config.output {
+                Output::PreOutput => {
+                    self.pre_output.iter().map(|(_, linear)| factors(pass, linear.inputs)).collect()
+                }
+                _ => vec![Vec::new(); self.pre_output.len()],
+            },
         };
-        let (attended, dependent) = (usize::from(config.attention), usize::from(config.dependence));
-        let previewed = usize::from(!self.pre_output.is_empty());
+        let (attended, dependent) =
+            (usize::from(config.attention != Attention::None), usize::from(config.dependence));
+        let asked = usize::from(config.attention == Attention::Additive);
+        let between = match config.output {
+            Output::State | Output::Joint => 0,
+            Output::PreOutput => config.hidden,
+            Output::Tied => config.embedding,
+        };
         Decoded {
             words: vec![0; total],
             embedded: pass.zeros(dependent * total * config.embedding),
-            inputs: self.decoder[1..].iter().map(|_| pass.zeros(total * config.hidden)).collect(),
+            inputs: self.decoder[1..].iter().map(|_| pass.any(total * config.hidden)).collect(),
             traces: self.decoder.iter().map(|layer| Trace::new(pass, layer, total)).collect(),
             keys: Vec::new(),
-            queries: pass.zeros(attended * total * config.hidden),
+            queries: pass.zeros(asked * total * config.hidden),
             weights: pass.zeros(attended * total * batch.sources.len()),
             contexts: pass.zeros(attended * total * self.memory_width()),
-            pieces: self.pre_output.iter().map(|linear| pass.zeros(total * linear.inputs)).collect(),
-            pre_output: pass.zeros(previewed * total * config.hidden),
-            scores: pass.zeros(total * config.target_words),
+            pieces: self.pre_output.iter().map(|(_, linear)| pass.any(total * linear.inputs)).collect(),
+            pre_output: pass.zeros(total * between),
+            scores: pass.zeros(total * self.outputs()),
             scratch: Vec::new(),
             said: vec![0; total],
             factors,
@@ -125,16 +136,19 @@ impl Model {
                 self.feed(batch, t, &mut decoded);
             }
             self.embed_words(pass, 0..steps.total(), &mut decoded);
-            if self.config.attention {
+            if self.attention.is_some() {
                 self.start_sums(pass, 0..steps.total(), &mut decoded);
                 for t in 0..steps.len() {
                     self.step(pass, batch, encoded, first, t, &mut decoded);
                 }
             } else {
                 self.layer_by_layer(pass, batch, first, &mut decoded);
+                for t in 0..steps.len() {
+                    self.look_back(pass, batch, encoded, t, &mut decoded);
+                }
             }
             self.predict(pass, 0..steps.total(), &mut decoded);
-            batch.say(0..steps.len(), &decoded.scores, &mut decoded.said);
+            batch.say(0..steps.len(), &decoded.scores, self.config.target_words, &mut decoded.said);
             return decoded;
         }
         let mut ended = vec![false; batch.forced.len()];
@@ -144,8 +158,9 @@ impl Model {
             self.embed_words(pass, rows.clone(), &mut decoded);
             self.start_sums(pass, rows.clone(), &mut decoded);
             self.step(pass, batch, encoded, first, t, &mut decoded);
+            self.look_back(pass, batch, encoded, t, &mut decoded);
             self.predict(pass, rows.clone(), &mut decoded);
-            batch.say(t..t + 1, &decoded.scores, &mut decoded.said);
+            batch.say(t..t + 1, &decoded.scores, self.config.target_words, &mut decoded.said);
             for (ended, &said) in ended.iter_mut().zip(&decoded.said[rows]) {
                 *ended |= said == 0;
             }
@@ -244,6 +259,27 @@ impl Model {
         }
     }
 
+    /// Attends by the states after the step, where that is how it attends.
+    fn look_back<T: Real>(
+        &self,
+        pass: &mut Pass<'_, T>,
+        batch: &Batch,
+        encoded: &Encoded<T>,
+        t: usize,
+        decoded: &mut Decoded<T>,
+    ) {
+        if self.config.attention != Attention::Dot {
+            return;
+        }
+        let (rows, _) = neighbours(&batch.targets, t, false);
+        let sources = self.sources(batch, &encoded.output, &encoded.output);
+        let state = &decoded.traces[self.decoder.len() - 1].state;
+        let state = &state[of(state, &rows, sources.size)];
+        let contexts = &mut decoded.contexts[rows.start * sources.width..rows.end * sources.width];
+        let weights = &mut decoded.weights[rows.start * sources.longest..rows.end * sources.longest];
+        attend_dot(pass.isa, sources, state, weights, contexts);
+    }
+
     /// All steps of the first layer, then of the second, ...: fewer and larger products.
     fn layer_by_layer<T: Real>(
         &self,
@@ -264,28 +300,40 @@ impl Model {
 
     /// The scores of all words.
     fn predict<T: Real>(&self, pass: &mut Pass<'_, T>, rows: Range<usize>, decoded: &mut Decoded<T>) {
-        let (h, words) = (self.config.hidden, self.config.target_words);
-        let state = &decoded.traces[self.decoder.len() - 1].state;
-        let state = &state[of(state, &rows, h)];
-        let scores = &mut decoded.scores[rows.start * words..rows.end * words];
-        if self.pre_output.is_empty() {
-            self.output.forward_into(pass, state, scores);
-        } else {
-            let pre_output = &mut decoded.pre_output[rows.start * h..rows.end * h];
-            let mut given: Vec<&[T]> = Vec::new();
-            given.extend(self.config.dependence.then_some(decoded.embedded.as_slice()));
-            given.push(&decoded.traces[self.decoder.len() - 1].state);
-            given.extend(self.config.attention.then_some(decoded.contexts.as_slice()));
-            for (i, (linear, given)) in self.pre_output.iter().zip(given).enumerate() {
-                let range = of(given, &rows, linear.inputs);
-                let piece = &mut decoded.pieces[i][range.clone()];
-                piece.copy_from_slice(&given[range.clone()]);
-                if !decoded.factors.pieces[i].is_empty() {
-                    scale_by(pass.isa, &decoded.factors.pieces[i][range], piece);
-                }
-                linear.forward_into(pass, piece, pre_output);
+        let outputs = self.outputs();
+        let Decoded { traces, pieces, pre_output, scores, embedded, contexts, factors, .. } = decoded;
+        let state = &traces[self.decoder.len() - 1].state;
+        let scores = &mut scores[rows.start * outputs..rows.end * outputs];
+        let between = pre_output.len() / batch_rows(state, self.config.hidden);
+        let between = &mut pre_output[rows.start * between..rows.end * between];
+        for (i, (piece, linear)) in self.pre_output.iter().enumerate() {
+            let given: &[T] = match piece {
+                Piece::Word => embedded,
+                Piece::State => state,
+                Piece::Context => contexts,
+            };
+            let range = of(given, &rows, linear.inputs);
+            let piece = &mut pieces[i][range.clone()];
+            piece.copy_from_slice(&given[range.clone()]);
+            if !factors.pieces[i].is_empty() {
+                scale_by(pass.isa, &factors.pieces[i][range], piece);
             }
-            self.output.forward_into(pass, pre_output, scores);
+            let joint = self.config.output == Output::Joint;
+            linear.forward_into(pass, piece, if joint { &mut *scores } else { &mut *between });
+        }
+        match (&self.output, self.target_table) {
+            (Some(output), _) if self.config.output == Output::State => {
+                output.forward_into(pass, &state[of(state, &rows, self.config.hidden)], scores);
+            }
+            (Some(output), _) => output.forward_into(pass, between, scores),
+            (None, Some(table)) if self.config.output == Output::Tied => {
+                for y in between.iter_mut() {
+                    *y = y.tanh();
+                }
+                let x = View::new(between, rows.len(), self.config.embedding);
+                pass.apply(table, x, scores, outputs, Into::Add);
+            }
+            _ => (),
         }
     }
 
@@ -304,7 +352,7 @@ impl Model {
         let loss = cross_entropy(pass.isa, &mut decoded.scores, &batch.target_words, factor, smoothing);
         let mut d_words = pass.zeros(decoded.embedded.len());
         let mut d_contexts = pass.zeros(decoded.contexts.len());
-        let d_state = self.predict_backward(pass, decoded, &mut d_words, &mut d_contexts, gradients);
+        let mut d_state = self.predict_backward(pass, decoded, &mut d_words, &mut d_contexts, gradients);
         let mut d_memory = pass.zeros(encoded.output.len());
         let (d_first, d_sums) = if let Some(attention) = &self.attention {
             let size = self.config.hidden;
@@ -325,6 +373,7 @@ impl Model {
             pass.recycle([d_keys, d_queries]);
             done
         } else {
+            self.look_back_backward(pass, batch, encoded, decoded, &d_contexts, &mut d_state, &mut d_memory);
             self.layers_backward(pass, batch, decoded, d_state)
         };
         self.learn_layers(pass, decoded, &d_sums, &mut d_words, gradients);
@@ -342,18 +391,40 @@ impl Model {
         gradients: &mut [T],
     ) -> Vec<T> {
         let state = &decoded.traces[self.decoder.len() - 1].state;
-        let x = if self.pre_output.is_empty() { state } else { &decoded.pre_output };
-        self.output.learn(pass, &self.layout, x, &decoded.scores, gradients);
-        let d = self.output.backward(pass, &decoded.scores);
-        if self.pre_output.is_empty() {
-            return d;
-        }
+        let d = match (&self.output, self.target_table) {
+            (Some(output), _) if self.config.output == Output::State => {
+                output.learn(pass, &self.layout, state, &decoded.scores, gradients);
+                return output.backward(pass, &decoded.scores);
+            }
+            (Some(output), _) => {
+                output.learn(pass, &self.layout, &decoded.pre_output, &decoded.scores, gradients);
+                output.backward(pass, &decoded.scores)
+            }
+            (None, Some(table)) if self.config.output == Output::Tied => {
+                let (rows, e) = (decoded.said.len(), self.config.embedding);
+                let d_scores = View::new(&decoded.scores, rows, self.outputs());
+                let x = View::new(&decoded.pre_output, rows, e);
+                pass.learn(d_scores, x, e, &mut gradients[self.layout.tensor(table).range()]);
+                let mut d = pass.zeros(rows * e);
+                pass.apply_backward(table, d_scores, &mut d, e, Into::Add);
+                for (d, &y) in d.iter_mut().zip(&decoded.pre_output) {
+                    *d *= T::ONE - y * y;
+                }
+                d
+            }
+            _ => {
+                let mut d = pass.zeros(decoded.scores.len());
+                d.copy_from_slice(&decoded.scores);
+                d
+            }
+        };
         let mut d_state = pass.zeros(state.len());
-        let mut targets: Vec<&mut [T]> = Vec::new();
-        targets.extend(self.config.dependence.then_some(d_words));
-        targets.push(&mut d_state);
-        targets.extend(self.config.attention.then_some(d_contexts));
-        for (i, (linear, target)) in self.pre_output.iter().zip(targets).enumerate() {
+        for (i, (piece, linear)) in self.pre_output.iter().enumerate() {
+            let target: &mut [T] = match piece {
+                Piece::Word => d_words,
+                Piece::State => &mut d_state,
+                Piece::Context => d_contexts,
+            };
             linear.learn(pass, &self.layout, &decoded.pieces[i], &d, gradients);
             linear.backward_into(pass, &d, target);
             scale_by(pass.isa, &decoded.factors.pieces[i], target);
@@ -362,7 +433,35 @@ impl Model {
         d_state
     }
 
-    /// Without attention, the way back goes layer by layer, however the way forward went. Returns the gradients of the
+    /// The way back through [`Model::look_back`], of all steps.
+    #[allow(clippy::too_many_arguments)]
+    fn look_back_backward<T: Real>(
+        &self,
+        pass: &mut Pass<'_, T>,
+        batch: &Batch,
+        encoded: &Encoded<T>,
+        decoded: &Decoded<T>,
+        d_contexts: &[T],
+        d_state: &mut [T],
+        d_memory: &mut [T],
+    ) {
+        if self.config.attention != Attention::Dot {
+            return;
+        }
+        let sources = self.sources(batch, &encoded.output, &encoded.output);
+        let state = &decoded.traces[self.decoder.len() - 1].state;
+        let mut scratch = Vec::new();
+        for t in 0..batch.targets.len() {
+            let (rows, _) = neighbours(&batch.targets, t, false);
+            let states = rows.start * sources.size..rows.end * sources.size;
+            let contexts = &d_contexts[rows.start * sources.width..rows.end * sources.width];
+            let weights = &decoded.weights[rows.start * sources.longest..rows.end * sources.longest];
+            let (asked, d_asked) = (&state[states.clone()], &mut d_state[states]);
+            attend_dot_backward(pass.isa, sources, asked, weights, contexts, d_asked, d_memory, &mut scratch);
+        }
+    }
+
+    /// Where no context is fed, the way back goes layer by layer, however the way forward went. Returns the gradients of the
     /// first states and of the sums of each layer.
     fn layers_backward<T: Real>(
         &self,
@@ -389,7 +488,7 @@ impl Model {
         (d_first, d_sums)
     }
 
-    /// With attention, the way back goes step by step.
+    /// With additive attention, the way back goes step by step.
     #[allow(clippy::too_many_arguments)]
     fn steps_backward<T: Real>(
         &self,
@@ -407,7 +506,7 @@ impl Model {
         let mut carry: Vec<State<T>> =
             self.decoder.iter().map(|layer| State::zeros(layer, batch.forced.len())).collect();
         let mut d_sums: Vec<Vec<T>> =
-            self.decoder.iter().map(|layer| pass.zeros(steps.total() * layer.width())).collect();
+            self.decoder.iter().map(|layer| pass.any(steps.total() * layer.width())).collect();
         let mut d_v = vec![T::ZERO; h];
         let mut scratch = Vec::new();
         for t in (0..steps.len()).rev() {
@@ -465,7 +564,7 @@ impl Model {
                 inputs.push(&decoded.inputs[l - 1]);
             } else {
                 inputs.extend(self.config.dependence.then_some(&decoded.embedded));
-                inputs.extend(self.config.attention.then_some(&decoded.contexts));
+                inputs.extend(self.attention.is_some().then_some(&decoded.contexts));
             }
             for (piece, x) in inputs.into_iter().enumerate() {
                 Trace::learn_input(pass, layer, &self.layout, piece, d, x, gradients);
@@ -480,6 +579,11 @@ impl Model {
             embed_backward(&d_words[starts * width..], width, &decoded.words[starts..], d_table);
         }
     }
+}
+
+/// How many rows a buffer has; one for an empty buffer.
+fn batch_rows<T>(buffer: &[T], width: usize) -> usize {
+    (buffer.len() / width).max(1)
 }
 
 /// Where the way back through attention collects.

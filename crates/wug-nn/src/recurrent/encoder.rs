@@ -45,7 +45,7 @@ impl Model {
         key: Option<u64>,
     ) -> Encoded<T> {
         let (steps, h, width) = (&batch.sources, self.config.hidden, self.memory_width());
-        let mut x = pass.zeros(steps.total() * self.config.embedding);
+        let mut x = pass.any(steps.total() * self.config.embedding);
         embed(pass.flat(self.source_table), self.config.embedding, &batch.source_words, &mut x);
         let mut encoded = Encoded { layers: Vec::new(), output: Vec::new(), last: Vec::new() };
         for (l, directions) in self.encoder.iter().enumerate() {
@@ -58,7 +58,7 @@ impl Model {
             );
             scale_by(pass.isa, &factors, &mut x);
             let mut traces = Vec::new();
-            let mut output = pass.zeros(steps.total() * width);
+            let mut output = pass.any(steps.total() * width);
             let mut last = State::default();
             for (d, layer) in directions.iter().enumerate() {
                 let mut trace = Trace::new(pass, layer, steps.total());
@@ -108,7 +108,7 @@ impl Model {
                         }
                     }
                 }
-                let mut d_state = pass.zeros(steps.total() * h);
+                let mut d_state = pass.any(steps.total() * h);
                 for (to, from) in d_state.chunks_exact_mut(h).zip(d_output.chunks_exact(width)) {
                     to.copy_from_slice(&from[d * h..][..h]);
                 }

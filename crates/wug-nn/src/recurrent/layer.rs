@@ -129,11 +129,11 @@ impl<T: Real> Trace<T> {
         let size = rows * layer.hidden;
         let memory = if layer.cell.has_memory() { size } else { 0 };
         Self {
-            gates: pass.zeros(rows * layer.width()),
-            state: pass.zeros(size),
-            memory: pass.zeros(memory),
-            before: pass.zeros(size),
-            memory_before: pass.zeros(memory),
+            gates: pass.any(rows * layer.width()),
+            state: pass.any(size),
+            memory: pass.any(memory),
+            before: pass.any(size),
+            memory_before: pass.any(memory),
         }
     }
 
@@ -289,7 +289,7 @@ impl<T: Real> Trace<T> {
         reverse: bool,
     ) -> Vec<T> {
         let (h, width) = (layer.hidden, layer.width());
-        let mut d = pass.zeros(steps.total() * width);
+        let mut d = pass.any(steps.total() * width);
         for i in (0..steps.len()).rev() {
             let (rows, _) = neighbours(steps, i, reverse);
             let d_state = &mut d_state[rows.start * h..rows.end * h];

@@ -37,6 +37,18 @@ pub enum Bridge {
     Linear,
 }
 
+/// How the decoder attends to the encoder's states.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Attention {
+    /// Not at all.
+    None,
+    /// `v . tanh(W_q s + W_k m)` of its state before the step; the context is fed to the first layer.
+    Additive,
+    /// `s . m` of its state after the step; the context is for the prediction alone.
+    Dot,
+}
+
 /// What a word is predicted from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -45,6 +57,10 @@ pub enum Output {
     State,
     /// `W_o (W_e e + W_s s + W_c c)` of the last word, the state and the context.
     PreOutput,
+    /// `W_e e + W_s s + W_c c + b` of the same.
+    Joint,
+    /// `E tanh(W_s s + W_c c)` with the table E of the words' vectors.
+    Tied,
 }
 
 /// A recurrent encoder and decoder. The variants of the papers differ in these fields and in nothing else.
@@ -63,8 +79,10 @@ pub struct Config {
     pub embedding: usize,
     /// Whether the encoder also reads from the end.
     pub bidirectional: bool,
-    /// Whether the decoder attends to the encoder's states, additively, by its own state before the step.
-    pub attention: bool,
+    /// How the decoder attends to the encoder's states.
+    pub attention: Attention,
+    /// Whether additive attention has a bias.
+    pub attention_bias: bool,
     /// Whether the decoder sees the word before; without, it has the context alone.
     pub dependence: bool,
     /// What the decoder is fed first.
@@ -105,19 +123,49 @@ impl Config {
                 "the states of a bidirectional encoder cannot be copied: bridge must be linear".to_owned()
             );
         }
-        if !self.dependence && !self.attention {
-            return Err("without the word before, the decoder needs attention".to_owned());
+        if !self.dependence && self.attention != Attention::Additive {
+            return Err("without the word before, the decoder needs additive attention".to_owned());
+        }
+        if self.attention == Attention::Dot && self.bidirectional {
+            return Err("states of two directions have no dot product with one of the decoder".to_owned());
+        }
+        if self.output == Output::Tied && !self.dependence {
+            return Err("without the word before, there is no table to be tied to".to_owned());
         }
         Ok(())
     }
+
+    /// What a word is predicted from, unless from the state alone: names and widths.
+    fn pieces(&self, memory: usize) -> Vec<(Piece, &'static str, usize)> {
+        let mut pieces = Vec::new();
+        if self.output == Output::State {
+            return pieces;
+        }
+        if self.dependence && self.output != Output::Tied {
+            pieces.push((Piece::Word, "word", self.embedding));
+        }
+        pieces.push((Piece::State, "state", self.hidden));
+        if self.attention != Attention::None {
+            pieces.push((Piece::Context, "context", memory));
+        }
+        pieces
+    }
 }
 
-/// Additive attention.
+/// The parameters of additive attention.
 #[derive(Debug, Clone)]
-pub(crate) struct Attention {
+pub(crate) struct Additive {
     pub(crate) query: Linear,
     pub(crate) key: Linear,
     pub(crate) v: Id,
+}
+
+/// Something that a word is predicted from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Piece {
+    Word,
+    State,
+    Context,
 }
 
 /// A model: what its configuration says, laid out in one flat buffer of parameters.
@@ -132,10 +180,11 @@ pub struct Model {
     pub(crate) decoder: Vec<Layer>,
     /// For each layer of the decoder, one for the state and one for the memory.
     pub(crate) bridges: Vec<Vec<Linear>>,
-    pub(crate) attention: Option<Attention>,
+    pub(crate) attention: Option<Additive>,
     /// From the word, the state and the context, where there are such.
-    pub(crate) pre_output: Vec<Linear>,
-    pub(crate) output: Linear,
+    pub(crate) pre_output: Vec<(Piece, Linear)>,
+    /// The last matrix, where it is not the table of words.
+    pub(crate) output: Option<Linear>,
 }
 
 impl Model {
@@ -159,17 +208,18 @@ impl Model {
         }
 
         let start_symbol = usize::from(config.begin == Begin::Learned);
+        let table = if config.output == Output::Tied { Start::TiedTable } else { Start::Table };
         let target_table = config
             .dependence
-            .then(|| layout.add("decoder.words", config.target_words + start_symbol, e, Start::Table));
-        let attention = config.attention.then(|| Attention {
+            .then(|| layout.add("decoder.words", config.target_words + start_symbol, e, table));
+        let attention = (config.attention == Attention::Additive).then(|| Additive {
             query: Linear::new(&mut layout, "attention.query", h, h, false),
-            key: Linear::new(&mut layout, "attention.key", memory, h, false),
+            key: Linear::new(&mut layout, "attention.key", memory, h, config.attention_bias),
             v: layout.add("attention.v", 1, h, Start::Vector(1.0 / (h as f64).sqrt())),
         });
         let mut pieces: Vec<(&str, usize)> = Vec::new();
         pieces.extend(config.dependence.then_some(("word", e)));
-        pieces.extend(config.attention.then_some(("context", memory)));
+        pieces.extend(attention.is_some().then_some(("context", memory)));
         let mut decoder = Vec::new();
         for l in 0..config.decoder_layers {
             let input = if l == 0 { pieces.as_slice() } else { &[("input", h)] };
@@ -184,18 +234,23 @@ impl Model {
                 bridges.push(kinds.iter().map(linear).collect());
             }
         }
-        let mut pre_output = Vec::new();
-        if config.output == Output::PreOutput {
-            let mut inputs: Vec<(&str, usize)> = Vec::new();
-            inputs.extend(config.dependence.then_some(("word", e)));
-            inputs.push(("state", h));
-            inputs.extend(config.attention.then_some(("context", memory)));
-            for (piece, width) in inputs {
-                pre_output.push(Linear::new(&mut layout, &format!("pre-output.{piece}"), width, h, false));
-            }
-        }
-        let bias = config.output == Output::State;
-        let output = Linear::new(&mut layout, "output", h, config.target_words, bias);
+        let pre_output = config.pieces(memory);
+        let width = match config.output {
+            Output::Joint => config.target_words,
+            Output::Tied => e,
+            Output::State | Output::PreOutput => h,
+        };
+        let piece = |(piece, name, inputs): (Piece, &str, usize)| {
+            let bias = config.output == Output::Joint && piece == Piece::State;
+            (piece, Linear::new(&mut layout, &format!("pre-output.{name}"), inputs, width, bias))
+        };
+        let pre_output = pre_output.into_iter().map(piece).collect();
+        let mut last = |bias| Linear::new(&mut layout, "output", h, config.target_words, bias);
+        let output = match config.output {
+            Output::State => Some(last(true)),
+            Output::PreOutput => Some(last(false)),
+            Output::Joint | Output::Tied => None,
+        };
         Ok(Self {
             config,
             layout,
@@ -218,6 +273,14 @@ impl Model {
     /// Its parameters.
     pub fn layout(&self) -> &Layout {
         &self.layout
+    }
+
+    /// Scores of a prediction: those of all words, and with a tied table that of the start symbol, which is never said.
+    pub(crate) fn outputs(&self) -> usize {
+        match (self.config.output, self.target_table) {
+            (Output::Tied, Some(table)) => self.layout.tensor(table).rows,
+            _ => self.config.target_words,
+        }
     }
 
     /// Numbers in a state of the encoder, both directions together.
