@@ -24,7 +24,7 @@ pub struct Engine<T> {
 }
 
 /// What became of a batch.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Outcome {
     /// Cross-entropy, summed over all words.
     pub loss: f64,
@@ -32,6 +32,14 @@ pub struct Outcome {
     pub words: usize,
     /// Examples whose every word was predicted.
     pub right: usize,
+}
+
+impl Outcome {
+    pub(crate) fn add(&mut self, other: Self) {
+        self.loss += other.loss;
+        self.words += other.words;
+        self.right += other.right;
+    }
 }
 
 /// How many examples a shard of a batch has.
@@ -81,12 +89,8 @@ impl<T: Real> Engine<T> {
         for gradients in &rest[..shards - 1] {
             add(isa, gradients, &mut sum[0]);
         }
-        let mut all = Outcome { loss: 0.0, words: 0, right: 0 };
-        for outcome in outcomes {
-            all.loss += outcome.loss;
-            all.words += outcome.words;
-            all.right += outcome.right;
-        }
+        let mut all = Outcome::default();
+        outcomes.into_iter().for_each(|outcome| all.add(outcome));
         (all, &mut self.gradients[0])
     }
 

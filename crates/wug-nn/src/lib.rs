@@ -15,6 +15,7 @@ mod parameters;
 mod real;
 mod recurrent;
 mod steps;
+pub mod transformer;
 #[cfg(test)]
 mod twin;
 

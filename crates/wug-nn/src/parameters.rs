@@ -1,5 +1,7 @@
 use std::ops::Range;
 
+use rayon::prelude::*;
+
 use crate::Real;
 use crate::kernels::{Packed, View};
 
@@ -12,6 +14,19 @@ pub(crate) enum Start {
     Vector(f64),
     /// A table of words' vectors, normal with mean 0 and deviation 1.
     Table,
+    /// A matrix that is a factor of products, normal with mean 0 and this deviation.
+    NormalMatrix(f64),
+    /// A table or a vector, normal with mean 0 and this deviation.
+    Normal(f64),
+    /// The same number everywhere.
+    Constant(f64),
+}
+
+impl Start {
+    /// Whether it is a factor of products.
+    fn is_matrix(self) -> bool {
+        matches!(self, Self::Matrix(_) | Self::NormalMatrix(_))
+    }
 }
 
 /// A named matrix (or, with one row, a vector) in the flat buffer of all parameters.
@@ -79,12 +94,21 @@ impl Layout {
             for _ in tensor.range() {
                 values.push(T::from_f64(match tensor.first {
                     Start::Matrix(bound) | Start::Vector(bound) => (2.0 * unit() - 1.0) * bound,
-                    Start::Table => (0..12).map(|_| unit()).sum::<f64>() - 6.0,
+                    Start::Table => normal(&mut unit),
+                    Start::NormalMatrix(deviation) | Start::Normal(deviation) => {
+                        deviation * normal(&mut unit)
+                    }
+                    Start::Constant(number) => number,
                 }));
             }
         }
         values
     }
+}
+
+/// A normal number, mean 0 and deviation 1.
+fn normal(unit: &mut impl FnMut() -> f64) -> f64 {
+    (0..12).map(|_| unit()).sum::<f64>() - 6.0
 }
 
 /// The parameters as the kernels read them: the flat buffer, and each matrix in the order of a right factor, once for the
@@ -103,18 +127,18 @@ impl<T: Real> Weights<T> {
         assert_eq!(values.len(), layout.len());
         self.flat.clear();
         self.flat.extend_from_slice(values);
-        self.ranges = layout.tensors.iter().map(Tensor::range).collect();
+        self.ranges.clear();
+        self.ranges.extend(layout.tensors.iter().map(Tensor::range));
         self.forward.resize_with(layout.tensors.len(), Packed::default);
         self.backward.resize_with(layout.tensors.len(), Packed::default);
-        for (i, tensor) in layout.tensors.iter().enumerate() {
-            if matches!(tensor.first, Start::Matrix(_)) {
-                let matrix = View::new(&values[tensor.range()], tensor.rows, tensor.columns);
-                self.forward[i].pack(matrix.transposed());
-                if backward {
-                    self.backward[i].pack(matrix);
-                }
+        let packed = self.forward.par_iter_mut().zip(&mut self.backward).zip(&layout.tensors);
+        packed.filter(|(_, tensor)| tensor.first.is_matrix()).for_each(|((ahead, back), tensor)| {
+            let matrix = View::new(&values[tensor.range()], tensor.rows, tensor.columns);
+            ahead.pack(matrix.transposed());
+            if backward {
+                back.pack(matrix);
             }
-        }
+        });
     }
 
     /// The values as they are.
