@@ -1,7 +1,9 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use wug_data::{Dataset, Example, Result, Selection};
+use wug_data::{Dataset, Example, FactValue, Picture, Result, Selection};
+
+use crate::{Setting, Settings};
 
 /// A family of datasets made from one language.
 pub trait Benchmark: Sync {
@@ -13,6 +15,17 @@ pub trait Benchmark: Sync {
 
     /// Makes a dataset (`length`, without the benchmark's name) or reads it.
     fn make(&self, dataset: &str, source: &Source) -> Result<Dataset>;
+
+    /// What a user may choose about its datasets.
+    fn settings(&self) -> &'static [Setting] {
+        &[]
+    }
+
+    /// Makes a dataset as [`Benchmark::make`] does, with what a user chose.
+    fn make_with(&self, dataset: &str, source: &Source, settings: &Settings) -> Result<Dataset> {
+        settings.check(self.about().name, self.settings())?;
+        self.make(dataset, source)
+    }
 
     /// The part that `score` takes when none is named.
     fn default_part(&self, dataset: &str) -> &'static str;
@@ -29,8 +42,38 @@ pub trait Benchmark: Sync {
     /// The examples as files of the official format.
     fn native_files<'a>(&self, dataset: &'a Dataset, selection: &'a Selection<'a>) -> Vec<NativeFile<'a>>;
 
+    /// The folders of pictures that belong to the official files of these examples.
+    fn native_pictures<'a>(
+        &self,
+        _dataset: &'a Dataset,
+        _selections: &'a [Selection<'a>],
+    ) -> Vec<NativePictures<'a>> {
+        Vec::new()
+    }
+
+    /// Slices of a part that its paper reports; `score` prints each beside the whole.
+    fn slices(&self) -> &'static [Slice] {
+        &[]
+    }
+
+    /// The facts whose importance for being right its paper reports.
+    fn features(&self) -> &'static [Feature] {
+        &[]
+    }
+
+    /// The distributions that its paper shows of a dataset, or those of sizes and lengths.
+    fn statistics(&self, dataset: &Dataset) -> Vec<Statistic> {
+        crate::statistics::usual(dataset)
+    }
+
     /// Reads a file of the official format as a dataset with one part, whose examples are scored against.
     fn read_gold(&self, dataset: &str, file: &Path) -> Result<Dataset>;
+
+    /// How the target of an example comes about, where that takes more than reading the two.
+    fn explain(&self, dataset: &Dataset, row: u32) -> Option<String> {
+        let _ = (dataset, row);
+        None
+    }
 }
 
 /// What a benchmark is and where it comes from.
@@ -99,6 +142,12 @@ pub struct Metric {
 pub trait Judge: Sync {
     /// The verdict on one prediction. Predictions are hostile: any text gets a verdict.
     fn judge(&self, example: &Example<'_>, prediction: &str) -> Verdict;
+
+    /// Why a prediction is wrong, at whatever length helps, a line each; nothing if it is right.
+    fn explain(&self, example: &Example<'_>, prediction: &str) -> Vec<String> {
+        let verdict = self.judge(example, prediction);
+        if verdict.correct { Vec::new() } else { vec![verdict.reason] }
+    }
 }
 
 /// Whether a prediction is right, and why not.
@@ -122,6 +171,53 @@ impl Verdict {
     pub fn wrong(reason: impl Into<String>) -> Self {
         Self { correct: false, undecided: false, reason: reason.into() }
     }
+}
+
+/// Some of a part's examples, by a fact.
+#[derive(Debug, Clone, Copy)]
+pub struct Slice {
+    /// What is printed: `SL`, `result above 100`.
+    pub name: &'static str,
+    /// The fact that decides.
+    pub fact: &'static str,
+    /// Which values belong.
+    pub keeps: fn(FactValue<'_>) -> bool,
+}
+
+/// A fact as a coordinate of an example.
+#[derive(Debug, Clone, Copy)]
+pub struct Feature {
+    /// The fact.
+    pub fact: &'static str,
+    /// Whether its logarithm counts, for facts that spread over orders of magnitude.
+    pub logarithm: bool,
+}
+
+/// A table of a dataset's statistics: a row for each value, a column for each part.
+#[derive(Debug, Clone)]
+pub struct Statistic {
+    /// Lower-case name, also of its files: `length`.
+    pub name: String,
+    /// What it counts.
+    pub title: String,
+    /// Names of the columns.
+    pub columns: Vec<String>,
+    /// For each value its number in every column.
+    pub rows: Vec<(String, Vec<f64>)>,
+    /// Whether the columns are shares that sum to 1, which are drawn as curves.
+    pub shares: bool,
+    /// What follows from the table, such as the divergence of two columns.
+    pub notes: Vec<String>,
+}
+
+/// A folder of pictures of the official release, ready to be written.
+pub struct NativePictures<'a> {
+    /// Path in the release, ending with `/`.
+    pub path: String,
+    /// Names of the files.
+    pub names: Vec<String>,
+    /// Draws the i-th.
+    pub draw: Box<dyn Fn(usize) -> Picture + Send + Sync + 'a>,
 }
 
 /// Writes the content of a file.

@@ -15,8 +15,9 @@ pub fn card(
     let about = benchmark.about();
     let mut text = String::from("---\nconfigs:\n- config_name: default\n  data_files:\n");
     for selection in selections {
-        // Split names may not have dashes.
-        let split = selection.name.replace('-', "_");
+        // Split names may not have dashes, and `all` stands for all splits.
+        let split =
+            if selection.name == "all" { "everything".to_owned() } else { selection.name.replace('-', "_") };
         let _ = writeln!(text, "  - split: {split}\n    path: {}.{format}", selection.name);
     }
     let _ = writeln!(text, "---\n\n# {}\n\n{}\n\n{}\n", dataset.name, about.title, about.summary);
@@ -32,7 +33,8 @@ pub fn card(
             example.input, example.target
         );
     }
-    let _ = writeln!(text, "\nColumns: `id`, `input`, `target`, and `facts` with {}.", {
+    let image = if dataset.pictures.is_some() { " `image`," } else { "" };
+    let _ = writeln!(text, "\nColumns: `id`, `input`, `target`,{image} and `facts` with {}.", {
         let names: Vec<String> =
             dataset.table.facts.columns().iter().map(|fact| format!("`{}`", fact.name())).collect();
         names.join(", ")

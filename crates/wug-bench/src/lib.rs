@@ -17,19 +17,28 @@
 mod address;
 mod benchmark;
 mod card;
+pub mod cogs;
 mod exact;
+pub mod hint;
 mod import;
 pub mod mns;
 pub mod nacs;
+pub mod recogs;
 pub mod scan;
+mod settings;
+mod statistics;
+pub mod toy;
 
 pub use address::Address;
 pub use benchmark::{
-    About, Benchmark, Family, Judge, Metric, NativeFile, Origin, Source, Verdict, WriteFile,
+    About, Benchmark, Family, Feature, Judge, Metric, NativeFile, NativePictures, Origin, Slice, Source,
+    Statistic, Verdict, WriteFile,
 };
 pub use card::card;
 pub use exact::{EXACT, Exact};
 pub use import::read_written_by_wug;
+pub use settings::{Setting, Settings};
 
 /// All benchmarks. A new one is a folder and a line here.
-pub static BENCHMARKS: &[&dyn Benchmark] = &[&scan::Scan, &nacs::Nacs, &mns::Mns];
+pub static BENCHMARKS: &[&dyn Benchmark] =
+    &[&scan::Scan, &nacs::Nacs, &cogs::Cogs, &recogs::Recogs, &hint::Hint, &mns::Mns, &toy::Toy];

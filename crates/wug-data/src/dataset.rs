@@ -35,6 +35,20 @@ impl Sequences {
         self.ends.push(self.ids.len() as u64);
     }
 
+    /// Adds many sequences of tokens of the vocabulary at once: their tokens, and how many each has.
+    ///
+    /// # Panics
+    /// If the lengths do not sum to the number of tokens.
+    pub fn extend(&mut self, ids: Vec<u32>, lengths: impl IntoIterator<Item = u32>) {
+        let mut end = self.ids.len() as u64;
+        self.ids.extend(ids);
+        self.ends.extend(lengths.into_iter().map(|length| {
+            end += u64::from(length);
+            end
+        }));
+        assert_eq!(end, self.ids.len() as u64, "every token belongs to a sequence");
+    }
+
     /// The sequence of a row.
     pub fn get(&self, row: u32) -> Tokens<'_> {
         let row = row as usize;
@@ -99,7 +113,7 @@ impl<'a> Tokens<'a> {
             let mut letters = text.chars().filter(|c| !c.is_whitespace());
             self.words().flat_map(str::chars).all(|c| letters.next() == Some(c)) && letters.next().is_none()
         } else {
-            self.words().eq(text.split_whitespace())
+            self.words().filter(|word| !word.is_empty()).eq(text.split_whitespace())
         }
     }
 }
@@ -229,14 +243,16 @@ impl Dataset {
         if let Some(part) = self.part(name) {
             return Ok(Selection::whole(part));
         }
-        if let (Some((part, subset)), Ok(fact)) = (name.rsplit_once('-'), self.table.facts.column("subset"))
-            && let Some(part) = self.part(part)
-        {
-            let label = crate::FactValue::Label(subset);
-            let rows = part.rows.iter().enumerate().filter(|&(_, &row)| fact.value(row) == label);
-            let positions: Vec<u32> = rows.map(|(position, _)| position as u32).collect();
-            if !positions.is_empty() {
-                return Ok(Selection { name: name.to_owned(), part, positions });
+        if let Ok(fact) = self.table.facts.column("subset") {
+            // Both names may have dashes: `test-combination-holistic`.
+            for (dash, _) in name.match_indices('-') {
+                let Some(part) = self.part(&name[..dash]) else { continue };
+                let label = crate::FactValue::Label(&name[dash + 1..]);
+                let rows = part.rows.iter().enumerate().filter(|&(_, &row)| fact.value(row) == label);
+                let positions: Vec<u32> = rows.map(|(position, _)| position as u32).collect();
+                if !positions.is_empty() {
+                    return Ok(Selection { name: name.to_owned(), part, positions });
+                }
             }
         }
         let known: Vec<&str> = self.parts.iter().map(|part| part.name.as_str()).collect();

@@ -13,6 +13,8 @@ pub struct Facts {
 pub struct Fact {
     name: &'static str,
     values: Values,
+    /// Where the ranges begin in which numbers are grouped, in order; empty if each is a group of its own.
+    ranges: &'static [i64],
 }
 
 /// The values of a fact, one per row.
@@ -34,6 +36,8 @@ pub enum Values {
 pub enum FactValue<'a> {
     /// A whole number.
     Number(i64),
+    /// All numbers from the first to the second.
+    Range(i64, i64),
     /// A word.
     Label(&'a str),
 }
@@ -42,6 +46,9 @@ impl std::fmt::Display for FactValue<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Number(number) => number.fmt(f),
+            Self::Range(first, i64::MAX) => write!(f, "{first}+"),
+            Self::Range(first, last) if first == last => first.fmt(f),
+            Self::Range(first, last) => write!(f, "{first}-{last}"),
             Self::Label(label) => f.pad(label),
         }
     }
@@ -51,6 +58,7 @@ impl Serialize for FactValue<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         match self {
             Self::Number(number) => serializer.serialize_i64(*number),
+            Self::Range(..) => serializer.collect_str(self),
             Self::Label(label) => serializer.serialize_str(label),
         }
     }
@@ -59,14 +67,21 @@ impl Serialize for FactValue<'_> {
 impl Facts {
     /// Adds a column of numbers.
     pub fn add_numbers(&mut self, name: &'static str, values: impl IntoIterator<Item = i64>) {
-        self.columns.push(Fact { name, values: Values::Numbers(values.into_iter().collect()) });
+        self.columns.push(Fact { name, values: Values::Numbers(values.into_iter().collect()), ranges: &[] });
+    }
+
+    /// Groups a column of numbers, when scores are broken down by it, in ranges that begin at these numbers.
+    pub fn group(&mut self, name: &str, ranges: &'static [i64]) {
+        if let Some(fact) = self.columns.iter_mut().find(|fact| fact.name == name) {
+            fact.ranges = ranges;
+        }
     }
 
     /// Adds a column of words.
     pub fn add_labels<S: AsRef<str>>(&mut self, name: &'static str, values: impl IntoIterator<Item = S>) {
         let mut names = Vocab::default();
         let rows = values.into_iter().map(|value| names.add(value.as_ref())).collect();
-        self.columns.push(Fact { name, values: Values::Labels { names, rows } });
+        self.columns.push(Fact { name, values: Values::Labels { names, rows }, ranges: &[] });
     }
 
     /// All columns.
@@ -96,6 +111,18 @@ impl Fact {
     /// All values.
     pub fn values(&self) -> &Values {
         &self.values
+    }
+
+    /// The group that one row belongs to when scores are broken down: its value, or the range that has it.
+    pub fn group(&self, row: u32) -> FactValue<'_> {
+        match self.value(row) {
+            FactValue::Number(number) if !self.ranges.is_empty() => {
+                let next = self.ranges.partition_point(|&first| first <= number);
+                let first = if next == 0 { i64::MIN } else { self.ranges[next - 1] };
+                FactValue::Range(first, self.ranges.get(next).map_or(i64::MAX, |next| next - 1))
+            }
+            value => value,
+        }
     }
 
     /// The value of one row.

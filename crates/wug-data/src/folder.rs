@@ -3,11 +3,12 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Component, Path, PathBuf};
 
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::partial::Partial;
-use crate::{Error, Result};
+use crate::{Error, Picture, Result};
 
 /// Name of the manifest in every folder that wug writes.
 pub const MANIFEST: &str = "wug.json";
@@ -26,6 +27,9 @@ pub struct Manifest {
     /// The seed of the draw, or `official`; absent where the data were imported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<serde_json::Value>,
+    /// What was asked for besides, as `key=value`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub settings: Vec<String>,
     /// Sizes of the parts.
     pub parts: Vec<PartSize>,
     /// Licence of the data.
@@ -43,15 +47,18 @@ pub struct PartSize {
     pub rows: usize,
 }
 
-/// A file of a folder.
+/// A file of a folder, or a folder of pictures inside it, which may be a million: they are listed as one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileEntry {
-    /// Path in the folder, with `/`.
+    /// Path in the folder, with `/`; a folder of pictures ends with it.
     pub path: String,
-    /// Size.
+    /// Size, of all pictures together.
     pub bytes: u64,
-    /// SHA-256 of the content, in hexadecimal.
+    /// SHA-256 of the content, in hexadecimal; of pictures, one behind the other in the order of their examples.
     pub sha256: String,
+    /// How many pictures; absent for a file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pictures: Option<u64>,
 }
 
 impl Manifest {
@@ -123,7 +130,43 @@ impl Folder {
             let mut out = BufWriter::with_capacity(1 << 18, file);
             write(&mut out).map_err(Into::into)?;
             let Summed { hash, bytes, .. } = out.into_inner().map_err(io::IntoInnerError::into_error)?;
-            Ok(FileEntry { path: path.to_owned(), bytes, sha256: hexadecimal(&hash.finalize()) })
+            let sha256 = hexadecimal(&hash.finalize());
+            Ok(FileEntry { path: path.to_owned(), bytes, sha256, pictures: None })
+        };
+        run().map_err(Error::io(&shown))
+    }
+
+    /// Writes a folder of pictures as PNG files, on all cores; only a few are in memory at a time. `path` ends with `/`.
+    pub fn pictures(
+        &self,
+        path: &str,
+        count: usize,
+        name: impl Fn(usize) -> String + Sync,
+        draw: impl Fn(usize) -> Picture + Sync,
+    ) -> Result<FileEntry> {
+        const AT_ONCE: usize = 512;
+        let shown = self.target.join(path);
+        let partial = self.partial.path().join(path);
+        let write = |i: usize| -> io::Result<Vec<u8>> {
+            let file = draw(i).png()?;
+            fs::write(partial.join(name(i)), &file)?;
+            Ok(file)
+        };
+        let run = || -> io::Result<FileEntry> {
+            fs::create_dir_all(&partial)?;
+            let (mut hash, mut bytes) = (Sha256::new(), 0);
+            for first in (0..count).step_by(AT_ONCE) {
+                let files: Vec<Vec<u8>> = (first..count.min(first + AT_ONCE))
+                    .into_par_iter()
+                    .map(write)
+                    .collect::<io::Result<_>>()?;
+                for file in files {
+                    hash.update(&file);
+                    bytes += file.len() as u64;
+                }
+            }
+            let sha256 = hexadecimal(&hash.finalize());
+            Ok(FileEntry { path: path.to_owned(), bytes, sha256, pictures: Some(count as u64) })
         };
         run().map_err(Error::io(&shown))
     }
@@ -136,17 +179,20 @@ impl Folder {
 
         for old in &self.replaces {
             let kept = manifest.files.iter().any(|file| file.path == *old);
-            if !kept && is_inside(old) {
-                let _ = fs::remove_file(self.target.join(old)); // it may have been removed by hand
+            let place = self.target.join(old);
+            if is_inside(old) && old.ends_with('/') {
+                remove_pictures(&place);
+            } else if is_inside(old) && !kept {
+                let _ = fs::remove_file(place); // it may have been removed by hand
             }
         }
-        let mut moved = Vec::new();
+        let mut moved: Vec<PathBuf> = Vec::new();
         for path in manifest.files.iter().map(|file| file.path.as_str()).chain([MANIFEST]) {
             let place = self.target.join(path);
             let parent = place.parent().map_or(Ok(()), fs::create_dir_all);
             if let Err(error) = parent.and_then(|()| fs::rename(self.partial.path().join(path), &place)) {
                 for place in &moved {
-                    let _ = fs::remove_file(place);
+                    let _ = if place.is_dir() { fs::remove_dir_all(place) } else { fs::remove_file(place) };
                 }
                 return Err(Error::io(&place)(error));
             }
@@ -166,6 +212,17 @@ impl Drop for Folder {
             }
         }
     }
+}
+
+/// Removes the pictures of a folder, and the folder if nothing else is in it.
+fn remove_pictures(folder: &Path) {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    for path in entries.map(|entry| entry.path()) {
+        if path.extension().is_some_and(|extension| extension == "png") {
+            let _ = fs::remove_file(path);
+        }
+    }
+    let _ = fs::remove_dir(folder);
 }
 
 /// Bytes as hexadecimal digits.

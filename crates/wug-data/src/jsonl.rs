@@ -5,29 +5,45 @@ use serde::Deserialize;
 
 use crate::{Dataset, Error, FactValue, Lines, RawPart, RawRow, Result, Selection};
 
-/// Writes examples as JSON, one a line: `id`, `input`, `target`, `facts`.
+/// Where the picture of an example lies, seen from the folder of its JSONL file.
+pub fn picture_path(selection: &Selection<'_>, id: &str) -> String {
+    format!("images/{}/{id}.png", selection.name)
+}
+
+/// Writes examples as JSON, one a line: `id`, `input`, `target`, `image` (the path of the picture, where there are
+/// pictures), `facts`.
 pub fn write_jsonl(dataset: &Dataset, selection: &Selection<'_>, out: &mut impl Write) -> io::Result<()> {
     let table = &dataset.table;
+    // A line at a time: pushing words to a vector is much cheaper than writing each to a file.
+    let mut line = Vec::new();
     for (id, row) in selection.examples() {
+        line.clear();
         let example = table.example(row);
-        write!(out, r#"{{"id":"{id}","input":""#)?;
-        example.input.write(&mut Escaped(out))?;
-        out.write_all(br#"","target":""#)?;
-        example.target.write(&mut Escaped(out))?;
-        out.write_all(br#"","facts":{"#)?;
+        write!(line, r#"{{"id":"{id}","input":""#)?;
+        example.input.write(&mut Escaped(&mut line))?;
+        line.extend(br#"","target":""#);
+        example.target.write(&mut Escaped(&mut line))?;
+        line.extend(b"\",");
+        if dataset.pictures.is_some() {
+            write!(line, r#""image":"{}","#, picture_path(selection, &id))?;
+        }
+        line.extend(br#""facts":{"#);
         for (i, fact) in table.facts.columns().iter().enumerate() {
-            let comma = if i == 0 { "" } else { "," };
-            write!(out, "{comma}\"{}\":", fact.name())?;
+            line.extend(if i == 0 { br#"""#.as_slice() } else { br#",""# });
+            line.extend(fact.name().as_bytes());
+            line.extend(br#"":"#);
             match fact.value(row) {
-                FactValue::Number(number) => write!(out, "{number}")?,
+                FactValue::Number(number) => write!(line, "{number}")?,
+                range @ FactValue::Range(..) => write!(line, "\"{range}\"")?,
                 FactValue::Label(label) => {
-                    out.write_all(b"\"")?;
-                    Escaped(out).write_all(label.as_bytes())?;
-                    out.write_all(b"\"")?;
+                    line.push(b'"');
+                    Escaped(&mut line).write_all(label.as_bytes())?;
+                    line.push(b'"');
                 }
             }
         }
-        out.write_all(b"}}\n")?;
+        line.extend(b"}}\n");
+        out.write_all(&line)?;
     }
     Ok(())
 }
@@ -73,4 +89,26 @@ pub fn read_jsonl(path: &Path) -> Result<RawPart> {
         rows.push(RawRow { line, input, target });
     }
     Ok(RawPart { path: path.to_owned(), rows })
+}
+
+/// The values of one fact in what [`write_jsonl`] wrote, as text: for benchmarks whose facts say more than follows from
+/// the example.
+pub(crate) fn read_jsonl_fact(path: &Path, fact: &str) -> Result<Vec<String>> {
+    #[derive(Deserialize)]
+    struct Row {
+        #[serde(default)]
+        facts: serde_json::Map<String, serde_json::Value>,
+    }
+    let mut lines = Lines::open(path)?;
+    let mut values = Vec::new();
+    while let Some((line, text)) = lines.next()? {
+        let row: Row = serde_json::from_str(text)
+            .map_err(|error| Error::line(path, line, format!("expected `facts` as JSON: {error}")))?;
+        values.push(match row.facts.get(fact) {
+            Some(serde_json::Value::String(value)) => value.clone(),
+            Some(value) => value.to_string(),
+            None => return Err(Error::line(path, line, format!("has no fact `{fact}`"))),
+        });
+    }
+    Ok(values)
 }

@@ -23,17 +23,25 @@ pub use dataset::{Dataset, Example, Part, Selection, Sequences, Table, Tokens};
 pub use error::{Error, Result};
 pub use facts::{Fact, FactValue, Facts, Values};
 pub use folder::{FileEntry, FileWriter, Folder, MANIFEST, Manifest, PartSize, Summed};
-pub use jsonl::{read_jsonl, write_jsonl};
+pub use jsonl::{picture_path, read_jsonl, write_jsonl};
 pub use lines::{Lines, MAX_LINE};
 pub use parquet::{read_parquet, write_parquet};
 pub use partial::{remove_partial_output, write_file};
-pub use picture::{Picture, Pictures};
+pub use picture::{Picture, Pictures, sheet};
 pub use predictions::{Prediction, Predictions};
 pub use python::PythonRandom;
 pub use stream::{Stream, Streams};
 pub use wug_grammar::Vocab;
 
 use std::path::PathBuf;
+
+/// The values of one fact in a JSONL or Parquet file that wug wrote, row by row.
+pub fn read_fact(path: &std::path::Path, fact: &str) -> Result<Vec<String>> {
+    match path.extension().and_then(|extension| extension.to_str()) {
+        Some("parquet") => parquet::read_parquet_fact(path, fact),
+        _ => jsonl::read_jsonl_fact(path, fact),
+    }
+}
 
 /// One row of a file, before anyone has checked what it says.
 #[derive(Debug, Clone, PartialEq, Eq)]

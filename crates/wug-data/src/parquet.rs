@@ -1,24 +1,33 @@
+use std::cell::Cell;
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::Write;
+use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Once};
 
 use parquet::basic::Compression;
 use parquet::data_type::{ByteArray, ByteArrayType, Int64Type};
 use parquet::errors::Result as ParquetResult;
+use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
-use parquet::record::RowAccessor;
+use parquet::record::{Field, RowAccessor};
 use parquet::schema::parser::parse_message_type;
+use parquet::schema::types::Type;
+use rayon::prelude::*;
+use serde_json::json;
 
 use crate::{Dataset, Error, FactValue, RawPart, RawRow, Result, Selection, Values};
 
-/// Rows that are held at once while writing.
+/// Rows that are held at once while writing ...
 const ROW_GROUP: usize = 1 << 16;
+/// ... and with their pictures.
+const ROW_GROUP_OF_PICTURES: usize = 1 << 12;
 
-/// Writes examples as Parquet with the columns `id`, `input`, `target` and the group `facts`.
+/// Writes examples as Parquet with the columns `id`, `input`, `target`, the group `image` (where there are pictures:
+/// the PNG file in `bytes`, its name in `path`, as Hugging Face's `Image` reads it) and the group `facts`.
 pub fn write_parquet(
     dataset: &Dataset,
     selection: &Selection<'_>,
@@ -28,6 +37,9 @@ pub fn write_parquet(
     let mut schema = String::from(
         "message examples { required binary id (UTF8); required binary input (UTF8); required binary target (UTF8);",
     );
+    if dataset.pictures.is_some() {
+        schema.push_str(" required group image { required binary bytes; required binary path (UTF8); }");
+    }
     if !facts.is_empty() {
         schema.push_str(" required group facts {");
         for fact in facts {
@@ -40,12 +52,20 @@ pub fn write_parquet(
         schema.push_str(" }");
     }
     schema.push_str(" }");
-    let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
+    let mut properties = WriterProperties::builder().set_compression(Compression::SNAPPY);
+    if dataset.pictures.is_some() {
+        let features = KeyValue::new("huggingface".to_owned(), features(dataset));
+        properties = properties.set_key_value_metadata(Some(vec![features]));
+    }
+    let properties = properties.build();
     let schema = Arc::new(parse_message_type(&schema)?);
     let mut file = SerializedFileWriter::new(out, schema, Arc::new(properties))?;
 
-    let examples: Vec<(String, u32)> = selection.examples().collect();
-    for rows in examples.chunks(ROW_GROUP) {
+    let at_once = if dataset.pictures.is_some() { ROW_GROUP_OF_PICTURES } else { ROW_GROUP };
+    for positions in selection.positions.chunks(at_once) {
+        let example =
+            |&position: &u32| (selection.part.id(position as usize), selection.part.rows[position as usize]);
+        let rows: Vec<(String, u32)> = positions.iter().map(example).collect();
         let mut group = file.next_row_group()?;
         write_texts(&mut group, rows.iter().map(|(id, _)| id.as_bytes().to_vec()))?;
         write_texts(
@@ -56,6 +76,12 @@ pub fn write_parquet(
             &mut group,
             rows.iter().map(|(_, row)| dataset.table.targets.get(*row).to_string().into()),
         )?;
+        if let Some(pictures) = &dataset.pictures {
+            let draw = |&position: &u32| Ok(pictures.picture(&selection.part.name, position).png()?);
+            let files: Vec<Vec<u8>> = positions.par_iter().map(draw).collect::<ParquetResult<_>>()?;
+            write_texts(&mut group, files.into_iter())?;
+            write_texts(&mut group, rows.iter().map(|(id, _)| format!("{id}.png").into()))?;
+        }
         for fact in facts {
             match fact.values() {
                 Values::Numbers(numbers) => {
@@ -67,7 +93,7 @@ pub fn write_parquet(
                 Values::Labels { .. } => {
                     let labels = rows.iter().map(|(_, row)| match fact.value(*row) {
                         FactValue::Label(label) => label.into(),
-                        FactValue::Number(number) => number.to_string().into(),
+                        other => other.to_string().into(),
                     });
                     write_texts(&mut group, labels)?;
                 }
@@ -89,8 +115,31 @@ fn write_texts<W: Write + Send>(
     column.close()
 }
 
+/// The columns as Hugging Face's library describes them: without this it would not know that `image` is a picture.
+fn features(dataset: &Dataset) -> String {
+    let value = |kind: &str| json!({"dtype": kind, "_type": "Value"});
+    let facts = dataset.table.facts.columns().iter().map(|fact| {
+        let kind = if matches!(fact.values(), Values::Numbers(_)) { "int64" } else { "string" };
+        (fact.name().to_owned(), value(kind))
+    });
+    let facts: serde_json::Map<String, serde_json::Value> = facts.collect();
+    json!({"info": {"features": {
+        "id": value("string"),
+        "input": value("string"),
+        "target": value("string"),
+        "image": {"_type": "Image"},
+        "facts": facts,
+    }}})
+    .to_string()
+}
+
 /// Reads `input` and `target` of what [`write_parquet`] wrote.
 pub fn read_parquet(path: &Path) -> Result<RawPart> {
+    // The library asserts where a damaged file breaks its expectations; to us that is one more way to be unreadable.
+    quietly(|| read_rows(path)).unwrap_or_else(|| Err(Error::file(path, "not readable as Parquet: damaged")))
+}
+
+fn read_rows(path: &Path) -> Result<RawPart> {
     let fail =
         |error: parquet::errors::ParquetError| Error::file(path, format!("not readable as Parquet: {error}"));
     let file = File::open(path).map_err(Error::io(path))?;
@@ -101,12 +150,65 @@ pub fn read_parquet(path: &Path) -> Result<RawPart> {
         let found = fields.iter().position(|field| field.name() == name);
         found.ok_or_else(|| Error::file(path, format!("has no column `{name}`")))
     };
-    let (input, target) = (column("input")?, column("target")?);
+    // Only these two are read: pictures may be most of the file.
+    let fields = schema.root_schema().get_fields();
+    let wanted = vec![fields[column("input")?].clone(), fields[column("target")?].clone()];
+    let projection = Type::group_type_builder(schema.root_schema().name()).with_fields(wanted).build();
     let mut rows = Vec::new();
-    for (i, row) in reader.get_row_iter(None).map_err(fail)?.enumerate() {
+    for (i, row) in reader.get_row_iter(Some(projection.map_err(fail)?)).map_err(fail)?.enumerate() {
         let row = row.map_err(fail)?;
         let text = |column| row.get_string(column).cloned().map_err(fail);
-        rows.push(RawRow { line: i + 1, input: text(input)?, target: text(target)? });
+        rows.push(RawRow { line: i + 1, input: text(0)?, target: text(1)? });
     }
     Ok(RawPart { path: path.to_owned(), rows })
+}
+
+/// The values of one fact in what [`write_parquet`] wrote, as text.
+pub(crate) fn read_parquet_fact(path: &Path, fact: &str) -> Result<Vec<String>> {
+    quietly(|| read_fact(path, fact))
+        .unwrap_or_else(|| Err(Error::file(path, "not readable as Parquet: damaged")))
+}
+
+fn read_fact(path: &Path, fact: &str) -> Result<Vec<String>> {
+    let fail =
+        |error: parquet::errors::ParquetError| Error::file(path, format!("not readable as Parquet: {error}"));
+    let file = File::open(path).map_err(Error::io(path))?;
+    let reader = SerializedFileReader::new(file).map_err(fail)?;
+    let mut values = Vec::new();
+    for row in reader.get_row_iter(None).map_err(fail)? {
+        let row = row.map_err(fail)?;
+        let facts = row.get_column_iter().find(|(name, _)| *name == "facts");
+        let value = match facts {
+            Some((_, Field::Group(facts))) => facts.get_column_iter().find(|(name, _)| *name == fact),
+            _ => None,
+        };
+        values.push(match value {
+            Some((_, Field::Str(value))) => value.clone(),
+            Some((_, value)) => value.to_string(),
+            None => return Err(Error::file(path, format!("has no fact `{fact}`"))),
+        });
+    }
+    Ok(values)
+}
+
+thread_local! {
+    /// Whether a panic of this thread is expected and needs no message.
+    static QUIET: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs `work`; `None` if it panicked, without the message that a panic leaves on standard error.
+fn quietly<T>(work: impl FnOnce() -> T) -> Option<T> {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let usual = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            if !QUIET.get() {
+                usual(info);
+            }
+        }));
+    });
+    QUIET.set(true);
+    let done = panic::catch_unwind(AssertUnwindSafe(work)).ok();
+    QUIET.set(false);
+    done
 }

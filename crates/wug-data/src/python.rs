@@ -53,12 +53,7 @@ impl PythonRandom {
     /// The next 32 bits of the twister.
     fn word(&mut self) -> u32 {
         if self.next == N {
-            for i in 0..N {
-                let y = (self.state[i] & 0x8000_0000) | (self.state[(i + 1) % N] & 0x7fff_ffff);
-                let odd = if y & 1 == 0 { 0 } else { 0x9908_b0df };
-                self.state[i] = self.state[(i + M) % N] ^ (y >> 1) ^ odd;
-            }
-            self.next = 0;
+            self.refill();
         }
         let mut y = self.state[self.next];
         self.next += 1;
@@ -66,6 +61,23 @@ impl PythonRandom {
         y ^= (y << 7) & 0x9d2c_5680;
         y ^= (y << 15) & 0xefc6_0000;
         y ^ (y >> 18)
+    }
+
+    /// Makes the next 624 words. In three stretches, so that no index needs to be wrapped.
+    fn refill(&mut self) {
+        let mixed = |this: u32, next: u32, far: u32| {
+            let y = (this & 0x8000_0000) | (next & 0x7fff_ffff);
+            far ^ (y >> 1) ^ ((y & 1).wrapping_neg() & 0x9908_b0df)
+        };
+        let state = &mut self.state;
+        for i in 0..N - M {
+            state[i] = mixed(state[i], state[i + 1], state[i + M]);
+        }
+        for i in N - M..N - 1 {
+            state[i] = mixed(state[i], state[i + 1], state[i + M - N]);
+        }
+        state[N - 1] = mixed(state[N - 1], state[0], state[M - 1]);
+        self.next = 0;
     }
 
     /// `getrandbits(k)` for 1 to 32 bits.

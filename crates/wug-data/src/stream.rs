@@ -51,10 +51,11 @@ impl Stream {
     /// If `n` is 0.
     pub fn below(&mut self, n: u64) -> u64 {
         assert!(n > 0, "no number is below 0");
-        let reject_under = n.wrapping_neg() % n;
         loop {
             let product = u128::from(self.0.next_u64()) * u128::from(n);
-            if product as u64 >= reject_under {
+            let low = product as u64;
+            // What is rejected is below 2^64 mod n, which is below n: the slow remainder is seldom needed.
+            if low >= n || low >= n.wrapping_neg() % n {
                 return (product >> 64) as u64;
             }
         }

@@ -63,6 +63,8 @@ pub struct Grammar {
     sorts: Vec<String>,
     rules: Vec<Rule>,
     by_sort: Vec<Vec<RuleId>>,
+    /// The weights of the rules of each sort, summed: drawing would add them up again and again.
+    totals: Vec<f64>,
     by_name: HashMap<String, RuleId>,
 }
 
@@ -123,6 +125,8 @@ impl Grammar {
             grammar.by_sort[sort.index()].push(id);
             grammar.rules.push(Rule { name, sort, arguments, weight: line.weight });
         }
+        let total = |rules: &Vec<RuleId>| rules.iter().map(|&rule| grammar.rule(rule).weight).sum();
+        grammar.totals = grammar.by_sort.iter().map(total).collect();
         Ok((grammar, Strings::new(vocab, templates)))
     }
 
@@ -197,7 +201,8 @@ impl Grammar {
                         return None;
                     }
                     let rules = self.rules_of(sort);
-                    let chosen = weighted(rng, rules.iter().map(|&rule| self.rule(rule).weight))?;
+                    let weights = rules.iter().map(|&rule| self.rule(rule).weight);
+                    let chosen = pick(rng, self.totals[sort.index()], weights)?;
                     open.push(Step::Build(rules[chosen]));
                     open.extend(
                         self.rule(rules[chosen]).arguments.iter().rev().map(|&sort| Step::Draw(sort)),
@@ -217,7 +222,12 @@ impl Grammar {
 
 /// The index of one of `weights`, drawn in proportion; `None` if they sum to nothing.
 pub(crate) fn weighted(rng: &mut impl Rng, weights: impl Iterator<Item = f64> + Clone) -> Option<usize> {
-    let total: f64 = weights.clone().sum();
+    let total = weights.clone().sum();
+    pick(rng, total, weights)
+}
+
+/// The same where the sum of the weights is known.
+fn pick(rng: &mut impl Rng, total: f64, weights: impl Iterator<Item = f64>) -> Option<usize> {
     let mut left = unit(rng) * total;
     let mut last = None;
     for (i, weight) in weights.enumerate() {

@@ -138,6 +138,7 @@ pub struct Question<'a> {
     /// Position in the part.
     pub position: u32,
     part: &'a str,
+    target: Tokens<'a>,
     pictures: Option<&'a Arc<dyn Pictures>>,
 }
 
@@ -145,6 +146,11 @@ impl Question<'_> {
     /// What it looks like, where it is a picture.
     pub fn picture(&self) -> Option<Picture> {
         self.pictures.map(|pictures| pictures.picture(self.part, self.position))
+    }
+
+    /// How many words the right answer has: for experiments in which a learner is told so, and for nothing else.
+    pub fn oracle_length(&self) -> usize {
+        self.target.words().len()
     }
 
     /// The stream of this question among the learner's streams.
@@ -159,6 +165,7 @@ pub fn questions<'a>(dataset: &'a Dataset, selection: &'a Selection<'a>) -> Vec<
         input: dataset.table.inputs.get(selection.part.rows[position as usize]),
         position,
         part: &selection.part.name,
+        target: dataset.table.targets.get(selection.part.rows[position as usize]),
         pictures: dataset.pictures.as_ref(),
     };
     selection.positions.iter().map(question).collect()
@@ -204,5 +211,10 @@ pub trait Model: Sync {
     /// Answers many, on all cores. A model that is faster in batches has its own.
     fn answers(&self, questions: &[Question<'_>]) -> Vec<Answer> {
         questions.par_iter().map(|question| self.answer(question)).collect()
+    }
+
+    /// What was learned, as files that a run leaves behind: names and texts.
+    fn files(&self) -> Vec<(&'static str, String)> {
+        Vec::new()
     }
 }

@@ -24,13 +24,15 @@
 
 mod always_one;
 mod chance;
+mod induced;
 mod learner;
 pub mod mns;
-pub mod recurrent;
+pub mod neural;
 mod settings;
 
 pub use always_one::AlwaysOne;
 pub use chance::Chance;
+pub use induced::Induced;
 pub use learner::{About, Answer, Learner, Lessons, Model, Progress, Question, Task, learner, questions};
 pub use settings::{Default, Setting, Settings};
 
@@ -38,16 +40,18 @@ pub use settings::{Default, Setting, Settings};
 pub static LEARNERS: &[&dyn Learner] = &[
     &AlwaysOne,
     &Chance,
+    &Induced,
     &mns::SearchPure,
     &mns::SearchContext,
     &mns::Bayes,
-    &recurrent::RNN,
-    &recurrent::RNN_ATTN,
-    &recurrent::RNN_ATTN_NODEP,
-    &recurrent::GRU,
-    &recurrent::GRU_ATTN,
-    &recurrent::GRU_ATTN_NODEP,
-    &recurrent::LSTM,
-    &recurrent::LSTM_ATTN,
-    &recurrent::LSTM_ATTN_NODEP,
+    &mns::BayesImage,
+    &neural::RNN,
+    &neural::RNN_ATTN,
+    &neural::RNN_ATTN_NODEP,
+    &neural::GRU,
+    &neural::GRU_ATTN,
+    &neural::GRU_ATTN_NODEP,
+    &neural::LSTM,
+    &neural::LSTM_ATTN,
+    &neural::LSTM_ATTN_NODEP,
 ];

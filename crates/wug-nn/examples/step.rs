@@ -4,7 +4,8 @@
 use std::time::{Duration, Instant};
 
 use wug_nn::kernels::Isa;
-use wug_nn::{Begin, Bridge, Cell, Config, Engine, Lesson, Model, Optimiser, Output, Rule};
+use wug_nn::recurrent::{Begin, Bridge, Cell, Config, Model, Output};
+use wug_nn::{Engine, Lesson, Optimiser, Rule, Step};
 
 fn main() {
     for attention in [false, true] {
@@ -44,7 +45,7 @@ fn time(attention: bool, batch: u32) -> f64 {
         f64::from(state >> 8) / f64::from(1 << 24)
     };
     let mut values: Vec<f32> = model.layout().draw(&mut unit);
-    let mut optimiser = Optimiser::new(Rule::Adam, values.len());
+    let mut optimiser = Optimiser::new(Rule::ADAM, values.len());
     let sources: Vec<Vec<u32>> = (0..batch).map(|i| (0..8).map(|t| (i + 3 * t) % 20).collect()).collect();
     let targets: Vec<Vec<u32>> =
         (0..batch).map(|i| (0..16).map(|t| (i + t) % 9 + u32::from(t < 15)).collect()).collect();
@@ -56,7 +57,8 @@ fn time(attention: bool, batch: u32) -> f64 {
     let mut steps = 0;
     while steps < 5 || start.elapsed() < Duration::from_secs(4) {
         let now = Instant::now();
-        let (_, gradients) = engine.learn(&values, &lessons, 1.0 / f64::from(batch), None);
+        let (_, gradients) =
+            engine.learn(&values, &lessons, Step { factor: 1.0 / f64::from(batch), ..Step::PLAIN });
         optimiser.step(Isa::best(), &mut values, gradients, 1e-3, 5.0, 0.0);
         best = best.min(now.elapsed().as_secs_f64());
         steps += 1;

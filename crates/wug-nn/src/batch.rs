@@ -1,17 +1,8 @@
-use crate::Steps;
-use crate::kernels::{Isa, dropout};
-use crate::{Real, config::Config};
+use std::ops::Range;
 
-/// One example of a batch.
-#[derive(Debug, Clone)]
-pub struct Lesson<'a> {
-    /// Words of the source, at least one.
-    pub source: &'a [u32],
-    /// Words of the target; the last one is 0, the end.
-    pub target: &'a [u32],
-    /// Whether the decoder is fed the target, or else its own words.
-    pub forced: bool,
-}
+use crate::kernels::{Isa, dropout, largest};
+use crate::network::{Lesson, Query};
+use crate::{Real, Steps};
 
 /// A few examples in the order of the kernels: the sources from long to short, and so, apart from them, the targets.
 #[derive(Debug)]
@@ -22,6 +13,8 @@ pub(crate) struct Batch {
     pub(crate) target_words: Vec<u32>,
     /// For each row of the decoder, whether it is fed the target.
     pub(crate) forced: Vec<bool>,
+    /// For each row of the decoder, whether it is told how long the answer is; empty for none.
+    told: Vec<bool>,
     /// For each row of the decoder, that of the encoder.
     pub(crate) partner: Vec<usize>,
     /// For each row of the decoder, the rows of its source.
@@ -54,9 +47,13 @@ impl Batch {
         batch
     }
 
-    /// Sources to be decoded for so many steps.
-    pub(crate) fn questions(sources: &[&[u32]], steps: usize) -> Self {
-        Self::sources(sources.iter().copied(), &vec![steps; sources.len()], 0)
+    /// Queries, each to be decoded for its length and the end, or for so many steps.
+    pub(crate) fn queries(queries: &[Query<'_>], steps: usize) -> Self {
+        let lengths: Vec<usize> =
+            queries.iter().map(|query| query.length.map_or(steps, |length| length + 1)).collect();
+        let mut batch = Self::sources(queries.iter().map(|query| query.source), &lengths, 0);
+        batch.told = batch.target_index.iter().map(|&i| queries[i].length.is_some()).collect();
+        batch
     }
 
     fn sources<'a>(sources: impl Iterator<Item = &'a [u32]>, target_lengths: &[usize], first: usize) -> Self {
@@ -77,6 +74,7 @@ impl Batch {
             targets: ordered(&target_order, target_lengths),
             target_words: Vec::new(),
             forced: vec![false; lengths.len()],
+            told: Vec::new(),
             source_rows: target_order.iter().map(rows_of).collect(),
             sources,
             partner,
@@ -85,17 +83,63 @@ impl Batch {
         }
     }
 
+    /// What each row of these steps says: the word with the highest score.
+    pub(crate) fn say<T: Real>(&self, steps: Range<usize>, scores: &[T], said: &mut [u32]) {
+        let words = scores.len() / self.targets.total().max(1);
+        for t in steps {
+            let rows = self.targets.rows(t);
+            for row in 0..rows {
+                let at = self.targets.start(t) + row;
+                let scores = &scores[at * words..][..words];
+                said[at] = match self.told.get(row) {
+                    // The end is said where it is due, and before it the best of all others.
+                    Some(true) if row >= self.targets.rows(t + 1) => 0,
+                    Some(true) if words > 1 => 1 + largest(&scores[1..]),
+                    _ => largest(scores),
+                };
+            }
+        }
+    }
+
+    /// How many examples have been said as the target has them.
+    pub(crate) fn right(&self, said: &[u32]) -> usize {
+        let mut wrong = vec![false; self.forced.len()];
+        for t in 0..self.targets.len() {
+            let start = self.targets.start(t);
+            for (row, wrong) in wrong[..self.targets.rows(t)].iter_mut().enumerate() {
+                *wrong |= said[start + row] != self.target_words[start + row];
+            }
+        }
+        wrong.into_iter().filter(|wrong| !wrong).count()
+    }
+
+    /// What was said, in the order of the queries.
+    pub(crate) fn answers(&self, said: &[u32]) -> Vec<Option<Vec<u32>>> {
+        let mut answers = vec![None; self.target_index.len()];
+        for (row, &i) in self.target_index.iter().enumerate() {
+            let steps = (0..self.targets.len()).take_while(|&t| row < self.targets.rows(t));
+            let mut words = steps.map(|t| said[self.targets.start(t) + row]);
+            let mut answer = Vec::new();
+            let end = words.find(|&word| {
+                answer.extend((word != 0).then_some(word));
+                word == 0
+            });
+            answers[i] = end.map(|_| answer);
+        }
+        answers
+    }
+
     /// The factors of dropout at a place of the model, for every row; none where nothing is dropped. They depend on the
     /// key, the place, the example and the step, and not on how the batch is divided.
     pub(crate) fn dropout<T: Real>(
         &self,
         isa: Isa,
-        config: &Config,
+        probability: f64,
         key: Option<u64>,
         place: Place,
         width: usize,
     ) -> Vec<T> {
-        let (Some(key), true) = (key, config.dropout > 0.0) else { return Vec::new() };
+        let (Some(key), true) = (key, probability > 0.0) else { return Vec::new() };
         let (steps, index, number) = match place {
             Place::Source(number) => (&self.sources, &self.source_index, number),
             Place::Target(number) => (&self.targets, &self.target_index, number + 1024),
@@ -105,7 +149,7 @@ impl Batch {
         for t in 0..steps.len() {
             for (&i, row) in index[..steps.rows(t)].iter().zip(&mut rows) {
                 let key = mix(mix(mix(key ^ number as u64) ^ i as u64) ^ t as u64);
-                dropout(isa, key, config.dropout, row);
+                dropout(isa, key, probability, row);
             }
         }
         factors

@@ -1,28 +1,31 @@
-//! Recurrent sequence-to-sequence models, and an engine that trains them on the CPU.
+//! Sequence-to-sequence models, and an engine that trains them on the CPU.
 //!
-//! A [`Config`] says what a model is; [`Model`] lays its parameters out in one flat buffer; an [`Engine`] computes losses,
-//! gradients and answers from such a buffer, and an [`Optimiser`] changes it. Nothing here knows of benchmarks or files.
+//! A [`recurrent::Config`] or [`transformer::Config`] says what a model is; its `Model` lays the parameters out in one flat
+//! buffer; an [`Engine`] computes losses, gradients and answers of any [`Network`] from such a buffer, and an [`Optimiser`] changes it.
+//! Nothing here knows of benchmarks or files.
 //!
 //! Training is the same bits for the same [`Isa`](kernels::Isa), whatever the number of threads.
 
+// What a kernel calls must be inlined to be compiled for its instruction set; the gates of a cell are i, f, g and o.
+#![allow(clippy::inline_always, clippy::many_single_char_names)]
+
 mod batch;
-mod config;
-mod decoder;
-mod encoder;
 mod engine;
 pub mod kernels;
+mod linear;
+mod network;
+mod optimiser;
 mod parameters;
 mod real;
-mod recurrent;
+pub mod recurrent;
 mod steps;
-pub mod transformer;
 #[cfg(test)]
-mod twin;
+mod tape;
+pub mod transformer;
 
-pub use batch::Lesson;
-pub use config::{Begin, Bridge, Config, Model, Output};
-pub use engine::{Engine, Optimiser, Outcome, Rule};
+pub use engine::Engine;
+pub use network::{Lesson, Network, Outcome, Pass, Query, Shard, Step};
+pub use optimiser::{Optimiser, Rule, Schedule, Shape};
 pub use parameters::{Layout, Tensor};
 pub use real::Real;
-pub use recurrent::Cell;
 pub use steps::Steps;

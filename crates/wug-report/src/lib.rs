@@ -17,8 +17,13 @@
 //! # Ok::<(), wug_data::Error>(())
 //! ```
 
+mod chart;
+mod importance;
 mod interval;
+mod neighbours;
 mod score;
 
+pub use chart::{csv, svg};
+pub use importance::{FeatureShare, Importance, importance};
 pub use interval::wilson;
 pub use score::{Group, Groups, Scored, Tally, score};

@@ -50,11 +50,18 @@ impl<'a> Scored<'a> {
         self.verdicts.iter().collect()
     }
 
+    /// Over the examples whose row is kept.
+    pub fn of(&self, keeps: impl Fn(u32) -> bool) -> Tally {
+        let rows =
+            self.selection.positions.iter().map(|&position| self.selection.part.rows[position as usize]);
+        rows.zip(&self.verdicts).filter(|(row, _)| keeps(*row)).map(|(_, verdict)| verdict).collect()
+    }
+
     /// Over each value of a fact, in its order.
     pub fn by<'f>(&self, fact: &'f Fact) -> Groups<'f> {
         let mut groups: BTreeMap<FactValue<'f>, Tally> = BTreeMap::new();
         for (&position, verdict) in self.selection.positions.iter().zip(&self.verdicts) {
-            let value = fact.value(self.selection.part.rows[position as usize]);
+            let value = fact.group(self.selection.part.rows[position as usize]);
             groups.entry(value).or_default().add(verdict);
         }
         let groups = groups.into_iter().map(|(value, tally)| Group { value, tally }).collect();

@@ -1,13 +1,16 @@
 //! The command line. Help, completions and manual pages are all made from this.
 
+use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::builder::Styles;
 use clap::builder::styling::AnsiColor;
 use clap::{Parser, Subcommand, ValueEnum, ValueHint};
 
-use wug_bench::Source;
+use wug_bench::{Settings, Source};
 use wug_data::{Error, Result};
+
+use crate::terminal::Protocol;
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
@@ -25,6 +28,7 @@ Examples:
   wug generate scan/length --out data          files for your model
   wug score scan/length --predictions out.txt  the right score
   wug run mns/circle --learner bayes           a learner's score
+  wug convert cogs recogs/v2 --in train.tsv --out recogs.tsv
 
 DATASET is BENCHMARK/DATASET as `wug list` prints it; #PART behind it picks a part.
 Exit codes: 0 done, 1 the work failed, 2 wrong usage.")]
@@ -41,6 +45,8 @@ pub(crate) enum Command {
     Show(Show),
     /// Write a dataset, or all datasets of a benchmark, to files
     Generate(Generate),
+    /// Rewrite a file of one dataset as another
+    Convert(Convert),
     /// Score predictions
     Score(Score),
     /// Let a learner answer, and score it
@@ -64,6 +70,9 @@ pub(crate) struct List {
     /// What to list
     #[arg(value_enum, default_value_t = Listed::Datasets)]
     pub(crate) what: Listed,
+    /// What can be changed about datasets with --with
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) settings: bool,
     /// Every dataset by name, as one JSON document
     #[arg(long)]
     pub(crate) json: bool,
@@ -86,6 +95,12 @@ pub(crate) struct Data {
     /// Read the released files, or a folder that wug wrote, instead of drawing
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     data: Option<PathBuf>,
+    /// Change the dataset, such as operators=30; `wug list datasets --settings` shows what can be set
+    #[arg(long = "with", value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// Images of handwritten symbols: built-in, inkml:DIR (CROHME), images:DIR (a folder for each symbol)
+    #[arg(long, value_name = "SOURCE")]
+    glyphs: Option<String>,
 }
 
 #[derive(Clone, Copy)]
@@ -122,6 +137,21 @@ impl Data {
         }
     }
 
+    /// What the user chose about the dataset.
+    pub(crate) fn settings(&self) -> Result<Settings> {
+        let mut settings = Settings::default();
+        for chosen in &self.set {
+            let (key, value) = chosen
+                .split_once('=')
+                .ok_or_else(|| Error::usage(format!("`--with {chosen}`: expected KEY=VALUE")))?;
+            settings.set(key, value);
+        }
+        if let Some(glyphs) = &self.glyphs {
+            settings.set("glyphs", glyphs);
+        }
+        Ok(settings)
+    }
+
     /// The seed as the manifest records it: absent for data that were read.
     pub(crate) fn recorded_seed(&self) -> Option<serde_json::Value> {
         match (&self.data, self.seed) {
@@ -139,7 +169,17 @@ impl Data {
             Some(Seed::Official) => " --seed official".to_owned(),
             None => String::new(),
         };
-        if self.data.is_some() { format!("{seed} --data DIR") } else { seed }
+        let mut typed = if self.data.is_some() { format!("{seed} --data DIR") } else { seed };
+        for chosen in &self.set {
+            let _ = write!(typed, " --with {chosen}");
+        }
+        if let Some(glyphs) = &self.glyphs {
+            // A folder on this machine is nobody else's business.
+            let kind =
+                glyphs.split_once(':').map_or_else(|| glyphs.clone(), |(kind, _)| format!("{kind}:DIR"));
+            let _ = write!(typed, " --glyphs {kind}");
+        }
+        typed
     }
 }
 
@@ -151,8 +191,20 @@ pub(crate) struct Show {
     /// How many examples
     #[arg(short, value_name = "N", default_value_t = 5)]
     pub(crate) number: usize,
+    /// Say how each target comes about, where the benchmark can
+    #[arg(long)]
+    pub(crate) answer: bool,
     #[command(flatten)]
     pub(crate) data: Data,
+    /// Show how the examples are distributed instead
+    #[arg(long)]
+    pub(crate) stats: bool,
+    /// Write the pictures as one PNG file; with --stats, a folder of CSV and SVG files
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::AnyPath)]
+    pub(crate) out: Option<PathBuf>,
+    /// How to draw pictures in the terminal
+    #[arg(long, value_enum, default_value_t = Protocol::Auto)]
+    pub(crate) pictures: Protocol,
     /// One JSON document
     #[arg(long)]
     pub(crate) json: bool,
@@ -200,6 +252,30 @@ impl Format {
 }
 
 #[derive(clap::Args)]
+#[command(after_help = "\
+Example: wug convert cogs recogs/positional --in train.tsv --out positional.tsv --seed official")]
+pub(crate) struct Convert {
+    /// The dataset that the file is of: cogs
+    #[arg(value_name = "FROM")]
+    pub(crate) from: String,
+    /// The dataset that it should be of, such as recogs/positional or cogs/variable-free
+    #[arg(value_name = "TO")]
+    pub(crate) to: String,
+    /// The file to read, in the official format
+    #[arg(long = "in", value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) input: PathBuf,
+    /// The file to write
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) out: PathBuf,
+    /// Which part it is: only train is added to and altered [default: what the name of the file begins with]
+    #[arg(long, value_name = "PART")]
+    pub(crate) part: Option<String>,
+    /// Seed of what is drawn, or `official` for the draws of the release [default: 0]
+    #[arg(long, value_name = "N|official")]
+    pub(crate) seed: Option<Seed>,
+}
+
+#[derive(clap::Args)]
 pub(crate) struct Score {
     /// The dataset, or a part of it [default part: the one the benchmark tests on, or those that the ids name]
     #[arg(value_name = "DATASET[#PART]")]
@@ -216,6 +292,12 @@ pub(crate) struct Score {
     /// Accuracy by a fact, such as action-length
     #[arg(long, value_name = "FACT")]
     pub(crate) by: Option<String>,
+    /// Which facts decide whether a prediction is right (permutation importance, 3 nearest neighbours)
+    #[arg(long)]
+    pub(crate) importance: bool,
+    /// Say at length why the prediction with this id is wrong; may be given again
+    #[arg(long, value_name = "ID")]
+    pub(crate) explain: Vec<String>,
     /// List the first N wrong predictions
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) errors: usize,

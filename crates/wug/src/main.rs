@@ -4,6 +4,7 @@ mod args;
 mod commands;
 mod output;
 mod scores;
+mod terminal;
 
 use std::process::ExitCode;
 
@@ -24,6 +25,7 @@ fn main() -> ExitCode {
         Command::List(list) => commands::list::run(&list),
         Command::Show(show) => commands::show::run(&show),
         Command::Generate(generate) => commands::generate::run(&generate),
+        Command::Convert(convert) => commands::convert::run(&convert),
         Command::Score(score) => commands::score::run(&score),
         Command::Run(run) => commands::run::run(&run),
         Command::Completions { shell } => commands::help::completions(shell),

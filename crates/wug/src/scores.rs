@@ -5,8 +5,8 @@ use std::io::Write;
 use serde::Serialize;
 
 use wug_bench::Benchmark;
-use wug_data::{Dataset, Fact};
-use wug_report::{Groups, Scored, Tally};
+use wug_data::{Dataset, Error, Fact, Result};
+use wug_report::{Groups, Importance, Scored, Tally};
 
 use crate::output::{BOLD, DIM, GREEN, RED, bar, shorten, table, thousands};
 
@@ -18,6 +18,18 @@ pub(crate) struct Report<'a> {
     pub(crate) learner: Option<&'a str>,
     metric: &'a str,
     parts: Vec<PartReport<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) explained: Vec<Explained>,
+}
+
+/// Why one prediction is wrong.
+#[derive(Serialize)]
+pub(crate) struct Explained {
+    pub(crate) id: String,
+    pub(crate) input: String,
+    pub(crate) target: String,
+    pub(crate) prediction: String,
+    pub(crate) reasons: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -27,28 +39,40 @@ struct PartReport<'a> {
     tally: Tally,
     #[serde(skip_serializing_if = "Option::is_none")]
     by: Option<Groups<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    slices: Vec<SliceReport>,
+}
+
+/// A slice that the benchmark's paper reports.
+#[derive(Serialize)]
+struct SliceReport {
+    slice: &'static str,
+    #[serde(flatten)]
+    tally: Tally,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    importance: Option<Importance>,
 }
 
 impl<'a> Report<'a> {
-    /// Totals of every part, by a fact if one is given.
+    /// Totals of every part and its slices, by a fact if one is given, with the importance of facts if asked for.
     pub(crate) fn new(
+        benchmark: &dyn Benchmark,
         dataset: &'a Dataset,
         metric: &'a str,
         scored: &'a [Scored<'a>],
         fact: Option<&'a Fact>,
-    ) -> Self {
-        let part = |scored: &'a Scored<'a>| PartReport {
-            part: &scored.selection().name,
-            tally: scored.total(),
-            by: fact.map(|fact| scored.by(fact)),
+        importance: bool,
+    ) -> Result<Self> {
+        let part = |scored: &'a Scored<'a>| {
+            Ok(PartReport {
+                part: &scored.selection().name,
+                tally: scored.total(),
+                by: fact.map(|fact| scored.by(fact)),
+                slices: slices(benchmark, dataset, scored, importance)?,
+            })
         };
-        Self {
-            schema: 1,
-            dataset: &dataset.name,
-            learner: None,
-            metric,
-            parts: scored.iter().map(part).collect(),
-        }
+        let parts = scored.iter().map(part).collect::<Result<_>>()?;
+        Ok(Self { schema: 1, dataset: &dataset.name, learner: None, metric, parts, explained: Vec::new() })
     }
 
     /// The table for a person.
@@ -60,7 +84,15 @@ impl<'a> Report<'a> {
             self.dataset,
             describe(benchmark, self.metric)
         )?;
-        let rows = self.parts.iter().map(|part| row(part.part.to_owned(), &part.tally)).collect();
+        let rows = self
+            .parts
+            .iter()
+            .flat_map(|part| {
+                let slices = part.slices.iter();
+                let slices = slices.map(|slice| row(format!("  {}", slice.slice), &slice.tally));
+                std::iter::once(row(part.part.to_owned(), &part.tally)).chain(slices)
+            })
+            .collect();
         write!(out, "{}", table(&["part", "n", "correct", "accuracy", "95% interval"], &[1, 2, 3], rows))?;
         for part in &self.parts {
             if part.tally.undecided > 0 {
@@ -70,6 +102,7 @@ impl<'a> Report<'a> {
                     part.tally.undecided, part.part
                 )?;
             }
+            show_importance(out, part)?;
             if let Some(groups) = &part.by {
                 writeln!(out, "\n{BOLD}{} by {}{BOLD:#}", part.part, groups.fact)?;
                 let rows = groups.groups.iter().map(|group| {
@@ -85,8 +118,73 @@ impl<'a> Report<'a> {
                 )?;
             }
         }
+        for explained in &self.explained {
+            writeln!(out, "\n{BOLD}{}{BOLD:#}", explained.id)?;
+            writeln!(out, "  input      {}", explained.input)?;
+            writeln!(out, "  target     {GREEN}{}{GREEN:#}", explained.target)?;
+            writeln!(out, "  prediction {RED}{}{RED:#}", explained.prediction)?;
+            if explained.reasons.is_empty() {
+                writeln!(out, "  right by {}", self.metric)?;
+            }
+            for reason in &explained.reasons {
+                writeln!(out, "  {reason}")?;
+            }
+        }
         Ok(())
     }
+}
+
+/// The slices of a part that it has examples of; none if it is one of them itself.
+fn slices(
+    benchmark: &dyn Benchmark,
+    dataset: &Dataset,
+    scored: &Scored<'_>,
+    importance: bool,
+) -> Result<Vec<SliceReport>> {
+    if importance && benchmark.features().is_empty() {
+        return Err(Error::usage(format!("{} has no facts for --importance", benchmark.about().name)));
+    }
+    let mut reports = Vec::new();
+    for slice in benchmark.slices() {
+        let Ok(fact) = dataset.table.facts.column(slice.fact) else { continue };
+        let keeps = |row| (slice.keeps)(fact.value(row));
+        let tally = scored.of(keeps);
+        if tally.n == 0 || tally.n == scored.total().n {
+            continue;
+        }
+        // The paper looks at each of its subsets, not at slices across them.
+        let importance = if importance && slice.fact == "subset" {
+            Some(wug_report::importance(dataset, scored, benchmark.features(), keeps, 0)?)
+        } else {
+            None
+        };
+        reports.push(SliceReport { slice: slice.name, tally, importance });
+    }
+    if importance && reports.is_empty() {
+        let importance = wug_report::importance(dataset, scored, benchmark.features(), |_| true, 0)?;
+        reports.push(SliceReport { slice: "all", tally: scored.total(), importance: Some(importance) });
+    }
+    Ok(reports)
+}
+
+fn show_importance(out: &mut impl Write, part: &PartReport<'_>) -> std::io::Result<()> {
+    let found: Vec<(&str, &Importance)> = part
+        .slices
+        .iter()
+        .filter_map(|slice| slice.importance.as_ref().map(|importance| (slice.slice, importance)))
+        .collect();
+    let Some((_, first)) = found.first() else { return Ok(()) };
+    writeln!(out, "\n{BOLD}{}: what decides whether an answer is right{BOLD:#}", part.part)?;
+    let mut header = vec!["subset", "n", "fit"];
+    header.extend(first.shares.iter().map(|share| share.fact));
+    let rows = found.iter().map(|(slice, importance)| {
+        let mut row =
+            vec![(*slice).to_owned(), thousands(importance.n), format!("{:.2}%", importance.fit * 100.0)];
+        row.extend(importance.shares.iter().map(|share| format!("{:.3}", share.share)));
+        row
+    });
+    let right: Vec<usize> = (1..header.len()).collect();
+    write!(out, "{}", table(&header, &right, rows.collect()))
 }
 
 fn describe(benchmark: &dyn Benchmark, metric: &str) -> String {

@@ -13,7 +13,9 @@ fn wug(folder: &Path, option: &str) -> Child {
     command
         .args(["run", "scan/simple", "--learner", "gru-attn", "--limit", "100", "--json", option])
         .arg(folder);
-    settings.iter().for_each(|setting| _ = command.args(["--set", setting]));
+    for setting in settings {
+        command.args(["--set", setting]);
+    }
     command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
 }
 

@@ -2,7 +2,11 @@
 //!
 //! An expression is read from left to right for all complete groups of all panels at once, each group a lane. What is
 //! finished is a sum, what is still growing a term, and a value that is not whole, not positive or too large in any
-//! lane ends the branch there: of the 61,440 expressions over eight numbers a few hundred steps remain.
+//! lane ends the branch there: most of the 61,440 expressions over eight numbers are never read to their end.
+//!
+//! Two things are simplified: after a calculation has failed too often the generator shuffles the 25 operators that it
+//! has, which here counts as drawing them anew; and that this happens with some constants more than with others is left
+//! out.
 
 use super::grammar::Interpretation;
 use super::groups::Mode;
@@ -46,19 +50,24 @@ impl Derivation {
         format!("{} -> {}", calculations.join(", "), self.answer)
     }
 
-    /// The rule in letters, one for each number of a group: `a * b / c - d, 2 groups by symmetry`.
+    /// The rule in letters, see [`rule`].
     pub fn rule(&self) -> String {
-        let tree = self.expression.tree();
-        let rule = tree.with(('a'..='z').take(tree.leaves()));
-        let how = match self.mode {
-            Mode::Whole => return rule,
-            Mode::Neighbours => "of neighbours",
-            Mode::Symmetry => "by symmetry",
-            Mode::Mirrored => "of neighbours, mirrored",
-            Mode::Axis => "along the axes",
-        };
-        format!("{rule}, {} groups {how}", self.interpretation.groups())
+        rule(&self.expression, self.mode, self.interpretation)
     }
+}
+
+/// A rule in letters, one for each number of a group: `a * b / c - d, 2 groups along the axes`.
+pub fn rule(expression: &Expression, mode: Mode, interpretation: Interpretation) -> String {
+    let tree = expression.tree();
+    let rule = tree.with(('a'..='z').take(tree.leaves()));
+    let how = match mode {
+        Mode::Whole => return rule,
+        Mode::Neighbours => "of neighbours",
+        Mode::Symmetry => "by symmetry",
+        Mode::Mirrored => "of neighbours, mirrored",
+        Mode::Axis => "along the axes",
+    };
+    format!("{rule}, {} groups {how}", interpretation.groups())
 }
 
 /// Every derivation of a problem that the sampler can make.

@@ -198,21 +198,36 @@ impl Tree {
 
     /// The calculation with these operands in it, and parentheses where the usual precedence needs them.
     pub fn with<T: fmt::Display>(&self, leaves: impl IntoIterator<Item = T>) -> String {
-        let mut texts: Vec<(String, Option<Operator>)> =
-            leaves.into_iter().map(|leaf| (leaf.to_string(), None)).collect();
-        for node in self.nodes() {
-            let operand = |at: u8, is_right: bool| {
-                let (text, top) = &texts[usize::from(at)];
-                let looser = |top: Operator| {
-                    top.is_sum() && (is_right || !node.operator.is_sum())
-                        || is_right && !node.operator.is_sum()
-                };
-                if top.is_some_and(looser) { format!("({text})") } else { text.clone() }
+        let leaves: Vec<T> = leaves.into_iter().collect();
+        let mut text = String::with_capacity(48);
+        self.write_operand(2 * self.leaves() - 2, &leaves, &mut text);
+        text
+    }
+
+    fn write_operand<T: fmt::Display>(&self, at: usize, leaves: &[T], text: &mut String) {
+        use fmt::Write;
+        let Some(inner) = at.checked_sub(self.leaves()) else {
+            let _ = write!(text, "{}", leaves[at]);
+            return;
+        };
+        let node = self.nodes[inner];
+        for (operand, is_right) in [(usize::from(node.left), false), (usize::from(node.right), true)] {
+            if is_right {
+                text.extend([' ', node.operator.sign(), ' ']);
+            }
+            let top = operand.checked_sub(self.leaves()).map(|inner| self.nodes[inner].operator);
+            let looser = |top: Operator| {
+                if is_right {
+                    top.is_sum() || !node.operator.is_sum()
+                } else {
+                    top.is_sum() && !node.operator.is_sum()
+                }
             };
-            let (left, right) = (operand(node.left, false), operand(node.right, true));
-            texts.push((format!("{left} {} {right}", node.operator.sign()), Some(node.operator)));
+            let parentheses = top.is_some_and(looser);
+            text.extend(parentheses.then_some('('));
+            self.write_operand(operand, leaves, text);
+            text.extend(parentheses.then_some(')'));
         }
-        texts.pop().map(|(text, _)| text).unwrap_or_default()
     }
 
     /// Computes every node; `None` if a value is not whole, not positive, or above `largest`.

@@ -23,19 +23,21 @@ mod files;
 pub mod grammar;
 pub mod groups;
 pub mod meaning;
+mod npz;
 pub mod problem;
 pub mod sample;
 pub mod splits;
 #[cfg(test)]
 mod tests;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use wug_data::{Dataset, Error, Part, Result, Selection, Table, read_jsonl};
+use wug_data::{Dataset, Error, Part, Pictures, Result, Selection, Table, read_jsonl};
 
 use crate::{About, Benchmark, EXACT, Exact, Family, Judge, Metric, NativeFile, Source};
 use drawing::Figures;
+use files::Imported;
 use sample::Sampler;
 use splits::{Design, Rows};
 
@@ -68,16 +70,22 @@ impl Benchmark for Mns {
 
     fn make(&self, dataset: &str, source: &Source) -> Result<Dataset> {
         let design = design(dataset)?;
-        let (table, parts) = match source {
-            Source::Seed(seed) => design.make(*seed)?,
-            Source::Folder(folder, _) => files::import(folder, &design)?,
+        let (table, parts, pictures) = match source {
+            Source::Seed(seed) => {
+                let (table, parts) = design.make(*seed)?;
+                (table, parts, Vec::new())
+            }
+            Source::Folder(folder, _) => {
+                let Imported { table, parts, pictures } = files::import(folder, &design)?;
+                (table, parts, pictures)
+            }
             Source::Official => {
                 return Err(Error::usage(
                     "the release of MNS cannot be repeated from a seed: read it with --data DIR",
                 ));
             }
         };
-        Ok(dataset_of(dataset, table, parts))
+        Ok(dataset_of(dataset, table, parts, pictures))
     }
 
     fn default_part(&self, _dataset: &str) -> &'static str {
@@ -99,15 +107,25 @@ impl Benchmark for Mns {
         dataset == "circle"
     }
 
-    fn native_files<'a>(&self, _dataset: &'a Dataset, _selection: &'a Selection<'a>) -> Vec<NativeFile<'a>> {
-        Vec::new()
+    fn native_files<'a>(&self, dataset: &'a Dataset, selection: &'a Selection<'a>) -> Vec<NativeFile<'a>> {
+        let design = design(dataset.name.trim_start_matches("mns/"));
+        design.and_then(|design| files::native(dataset, selection, &design)).unwrap_or_default()
     }
 
     fn read_gold(&self, dataset: &str, file: &Path) -> Result<Dataset> {
         let sampler = Sampler::new(design(dataset)?.parameters)?;
-        let rows = Rows { rows: files::read_rows(&read_jsonl(file)?, &sampler, false)? };
-        let parts = vec![Part::new("test", (0..rows.rows.len() as u32).collect())];
-        Ok(dataset_of(dataset, rows.table(), parts))
+        let is_npz = file.extension().is_some_and(|extension| extension == "npz");
+        let (rows, pictures) = if is_npz {
+            (vec![files::read_npz(file, &sampler)?], vec![file.to_owned()])
+        } else {
+            (files::read_rows(&read_jsonl(file)?, &sampler, false)?, Vec::new())
+        };
+        let parts = vec![Part::new("test", (0..rows.len() as u32).collect())];
+        Ok(dataset_of(dataset, Rows { rows }.table(), parts, pictures))
+    }
+
+    fn explain(&self, dataset: &Dataset, row: u32) -> Option<String> {
+        files::derivation(dataset, row).map(|(problem, derivation)| derivation.explain(&problem))
     }
 }
 
@@ -115,8 +133,8 @@ fn design(dataset: &str) -> Result<Design> {
     Design::named(dataset).ok_or_else(|| Error::usage(format!("mns has no dataset `{dataset}`")))
 }
 
-fn dataset_of(name: &str, table: Table, parts: Vec<Part>) -> Dataset {
+fn dataset_of(name: &str, table: Table, parts: Vec<Part>, pictures: Vec<PathBuf>) -> Dataset {
     let table = Arc::new(table);
-    let pictures = Some(Figures::new(&table, &parts));
-    Dataset { name: format!("mns/{name}"), table, parts, pictures }
+    let pictures: Arc<dyn Pictures> = Arc::new(Figures::new(&table, &parts, pictures));
+    Dataset { name: format!("mns/{name}"), table, parts, pictures: Some(pictures) }
 }

@@ -4,6 +4,7 @@ use rayon::prelude::*;
 
 use wug_data::{Facts, Part, Result, Sequences, Streams, Table, Vocab};
 
+use super::derivations::rule;
 use super::grammar::{Condition, Interpretation, Kind, Layout, Shape, cell, conditions};
 use super::problem::Problem;
 use super::sample::{Drawn, Parameters, Sampler};
@@ -79,13 +80,17 @@ impl Design {
         for (part, _) in PARTS {
             let streams = Streams::new(&format!("mns/{}", self.name), part, seed);
             let items = 0..self.size(part) as u64;
-            let drawn: Vec<Drawn> = items.into_par_iter().map(|i| self.draw(&sampler, &streams, i)).collect();
+            let row = |i: u64| {
+                let drawn = self.draw(&sampler, &streams, i);
+                Row {
+                    rule: rule(&drawn.expression, drawn.mode, drawn.condition.interpretation),
+                    problem: drawn.problem,
+                    answer: drawn.answer,
+                    interpretation: Some(drawn.condition.interpretation),
+                }
+            };
             let first = rows.rows.len() as u32;
-            rows.rows.extend(drawn.into_iter().map(|drawn| Row {
-                problem: drawn.problem,
-                answer: drawn.answer,
-                interpretation: Some(drawn.condition.interpretation),
-            }));
+            rows.rows.par_extend(items.into_par_iter().map(row));
             parts.push(Part::new(part, (first..rows.rows.len() as u32).collect()));
         }
         Ok((rows.table(), parts))
@@ -97,6 +102,12 @@ pub(crate) fn number(part: &str, position: usize, conditions: usize) -> usize {
     let index = position / conditions;
     let digits = PARTS.iter().find(|(name, _)| *name == part).map_or(&[0][..], |(_, digits)| digits);
     index / digits.len() * 10 + digits[index % digits.len()]
+}
+
+/// The part of a problem with this number in its condition.
+pub(crate) fn part_of(number: usize) -> &'static str {
+    let digit = number % 10;
+    PARTS.iter().find(|(_, digits)| digits.contains(&digit)).map_or("test", |(part, _)| part)
 }
 
 /// Problems with their answers, before they are a table.
@@ -111,6 +122,8 @@ pub(crate) struct Row {
     pub(crate) answer: u16,
     /// Unknown where a problem comes from elsewhere and the grammar does not make it.
     pub(crate) interpretation: Option<Interpretation>,
+    /// What is calculated, in letters; empty where it is unknown.
+    pub(crate) rule: String,
 }
 
 impl Rows {
@@ -175,6 +188,7 @@ impl Rows {
         facts.add_numbers("integers", rows().map(|row| row.problem.integers() as i64));
         let shown = |row: &Row| if row.problem.shows_constants() { "yes" } else { "no" };
         facts.add_labels("constant_shown", rows().map(shown));
+        facts.add_labels("rule", rows().map(|row| row.rule.as_str()));
         facts
     }
 }

@@ -2,8 +2,7 @@
 
 use wug_data::Example;
 
-use crate::scan::language::with_actions;
-use crate::scan::meaning::ACTIONS_WITH_DAB;
+use crate::scan::meaning::with_actions;
 use crate::{Judge, Metric, Verdict};
 
 /// Back-mapping accuracy.
@@ -16,10 +15,9 @@ pub struct Meaning;
 
 impl Judge for Meaning {
     fn judge(&self, example: &Example<'_>, prediction: &str) -> Verdict {
-        let vocab = ACTIONS_WITH_DAB.vocab();
         let mut same = false;
         let parsed = with_actions(prediction, |actions| {
-            same = actions.map(|action| vocab.word(action)).eq(example.input.words());
+            same = actions.eq(example.input.words());
         });
         match parsed {
             Err(reason) => Verdict::wrong(reason),

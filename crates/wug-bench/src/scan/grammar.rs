@@ -33,6 +33,9 @@ pub static SCAN_WITH_DAB: LazyLock<(Grammar, Strings)> =
 /// The sort of whole commands.
 pub const COMMAND: &str = "C";
 
+/// The sort of verb phrases, which `twice`, `and` and so on put together.
+pub const PHRASE: &str = "V";
+
 fn read(text: &str) -> (Grammar, Strings) {
     Grammar::parse(text).expect("the grammar is well formed")
 }

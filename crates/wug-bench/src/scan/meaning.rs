@@ -2,9 +2,10 @@
 
 use std::sync::LazyLock;
 
-use wug_grammar::Strings;
+use wug_grammar::{Algebra, Arena, Parser, Strings};
 
-use super::grammar::{SCAN, SCAN_WITH_DAB};
+use super::grammar::{COMMAND, SCAN, SCAN_WITH_DAB};
+use super::language::LANGUAGE;
 
 /// `turn` adds no action of its own: the direction turns.
 const ACTIONS: &str = "
@@ -38,9 +39,58 @@ pub static ACTIONS_WITH_DAB: LazyLock<Strings> = LazyLock::new(|| {
     Strings::parse(&SCAN_WITH_DAB.0, &actions).expect("every rule has a meaning")
 });
 
+/// The actions of a command (`dab` included), or why it is none.
+///
+/// ```
+/// use wug_bench::scan::meaning::actions_of;
+///
+/// assert_eq!(actions_of("jump left twice").unwrap(), "I_TURN_LEFT I_JUMP I_TURN_LEFT I_JUMP");
+/// assert_eq!(actions_of("jump often").unwrap_err(), "not a command: `often` is no word of it");
+/// ```
+pub fn actions_of(command: &str) -> Result<String, String> {
+    let mut text = String::new();
+    with_actions(command, |actions| text = actions.collect::<Vec<_>>().join(" "))?;
+    Ok(text)
+}
+
+/// Calls `then` with the actions of a command, or says why it is no command.
+pub(crate) fn with_actions(
+    command: &str,
+    then: impl FnOnce(&mut dyn Iterator<Item = &str>),
+) -> Result<(), String> {
+    // Nearly every prediction is a command as it stands in the table; the grammar decides on the rest.
+    if let Some(row) = LANGUAGE.row(command) {
+        then(&mut LANGUAGE.table.targets.get(row).words());
+        return Ok(());
+    }
+    let (grammar, _) = &*SCAN_WITH_DAB;
+    let sort = grammar.sort(COMMAND).expect("the grammar has commands");
+    let longest = PARSER.longest(sort).unwrap_or_default();
+    if command.split_whitespace().nth(longest).is_some() {
+        return Err(format!("not a command: more than {longest} words"));
+    }
+    let words = PARSER.words(command).map_err(|word| {
+        let shown: String = word.chars().take(40).collect();
+        format!("not a command: `{shown}` is no word of it")
+    })?;
+    if words.is_empty() {
+        return Err("empty prediction".to_owned());
+    }
+    let mut arena = Arena::new();
+    let tree = PARSER.parse(sort, &words).unrank(&mut arena, &0u32.into());
+    let tree = tree.ok_or_else(|| "not a command: no rule puts its words together".to_owned())?;
+    let mut buffer = ACTIONS_WITH_DAB.buffer();
+    let actions = buffer.evaluate(&arena, tree);
+    then(&mut buffer.words(actions).iter().map(|&action| ACTIONS_WITH_DAB.vocab().word(action)));
+    Ok(())
+}
+
+static PARSER: LazyLock<Parser<'static>> =
+    LazyLock::new(|| Parser::new(&SCAN_WITH_DAB.0, &SCAN_WITH_DAB.1).expect("SCAN can be parsed"));
+
 #[cfg(test)]
 mod tests {
-    use super::super::language::actions_of;
+    use super::*;
 
     #[test]
     fn the_examples_of_the_paper() {
@@ -62,6 +112,16 @@ mod tests {
             ("dab twice", "I_DAB I_DAB"),
         ] {
             assert_eq!(actions_of(command).as_deref(), Ok(actions), "{command}");
+        }
+    }
+
+    /// The table and the grammar are two ways to the same actions.
+    #[test]
+    fn parsing_a_command_gives_the_actions_of_the_table() {
+        for row in (0..LANGUAGE.size()).step_by(7) {
+            let (command, actions) = (LANGUAGE.table.inputs.get(row), LANGUAGE.table.targets.get(row));
+            let spaced = command.to_string().replace(' ', "  "); // not as it stands in the table
+            assert_eq!(actions_of(&(spaced + " ")), Ok(actions.to_string()));
         }
     }
 

@@ -4,6 +4,8 @@
 //! a choice from a seed, and [`recover`] finds the choice in files that somebody else drew, so that their parts can be
 //! checked against the same rule.
 
+use std::sync::LazyLock;
+
 use wug_data::{Part, Streams};
 
 use super::language::{LANGUAGE, LANGUAGE_WITH_DAB, Language};
@@ -302,9 +304,9 @@ pub fn candidates(split: Split) -> Vec<u32> {
         Split::Simple | Split::Share(_) | Split::Mcd(_) => (0..LANGUAGE.size()).collect(),
         Split::JumpRepeated(..) | Split::JumpNested(_) => rule(Split::AddprimJump, &[]).swap_remove(1).rows,
         Split::Fewshot(..) => {
-            let before = rule(Split::Filler(0), &[]).swap_remove(0).rows;
             let mut added = rule(Split::Filler(1), &[]).swap_remove(0).rows;
-            added.retain(|row| before.binary_search(row).is_err());
+            let first = LANGUAGE.rows_with(&["look around right"]);
+            added.retain(|&row| first[row as usize]);
             added
         }
         _ => Vec::new(),
@@ -376,10 +378,10 @@ pub fn add_validation(split: Split, parts: &mut Vec<Part>, seed: u64) {
     let Some(train) = rows_of(parts, "train") else { return };
     let language = split.language();
     if rows_of(parts, "val-random").is_none() {
-        let flips = Streams::new(&format!("scan/{}", split.name()), "val-random", seed);
+        let mut flips = Streams::new(&format!("scan/{}", split.name()), "val-random", seed).item(0);
         let (mut random, mut rest) = (Vec::new(), Vec::new());
-        for (i, &row) in train.iter().enumerate() {
-            if !flips.item(i as u64).coin(0.1) {
+        for &row in &train {
+            if !flips.coin(0.1) {
                 rest.push(row);
             } else if !(collapses(split) && is_special(split, row) && random.contains(&row)) {
                 random.push(row);
@@ -433,20 +435,23 @@ pub fn collapses(split: Split) -> bool {
 
 /// Whether a row of train is one that is repeated: the primitive or an added command.
 pub fn is_special(split: Split, row: u32) -> bool {
-    let primitive = match split {
-        Split::AddprimTurnLeft => "turn left",
-        _ => "jump",
-    };
-    let is_primitive = LANGUAGE.row(primitive) == Some(row);
-    is_primitive || (collapses(split) && row < LANGUAGE.size() && has_word(row, "jump"))
+    match split {
+        Split::AddprimTurnLeft => LANGUAGE.row("turn left") == Some(row),
+        _ => collapses(split) && WITH_JUMP.get(row as usize) == Some(&true),
+    }
 }
 
-fn has_word(row: u32, word: &str) -> bool {
-    LANGUAGE.table.inputs.get(row).words().any(|said| said == word)
-}
+static WITH_JUMP: LazyLock<Vec<bool>> = LazyLock::new(|| LANGUAGE.rows_with(&["jump"]));
 
 /// The row with `dab` in place of `jump`.
 fn as_dab(row: u32) -> u32 {
-    let command = LANGUAGE.table.inputs.get(row).to_string().replace("jump", "dab");
-    LANGUAGE_WITH_DAB.row(&command).expect("every command with `jump` has one with `dab`")
+    AS_DAB[row as usize]
 }
+
+static AS_DAB: LazyLock<Vec<u32>> = LazyLock::new(|| {
+    let dab = |row| {
+        let command = LANGUAGE.table.inputs.get(row).to_string().replace("jump", "dab");
+        LANGUAGE_WITH_DAB.row(&command).expect("every command has one with `dab`")
+    };
+    (0..LANGUAGE.size()).map(dab).collect()
+});

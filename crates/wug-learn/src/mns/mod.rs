@@ -1,9 +1,11 @@
 //! Solvers of MNS: the paper's two searches, and the optimum.
 
 mod bayes;
+mod bayes_image;
 mod search;
 
 pub use bayes::Bayes;
+pub use bayes_image::BayesImage;
 pub use search::{SearchContext, SearchPure};
 
 use wug_bench::mns::sample::Sampler;

@@ -54,7 +54,9 @@ kernel! {
                 *weight = (*weight - largest).exp();
                 sum += *weight;
             }
-            used.iter_mut().for_each(|weight| *weight = *weight / sum);
+            for weight in used.iter_mut() {
+                *weight = *weight / sum;
+            }
             unused.fill(T::ZERO);
             context.fill(T::ZERO);
             for (&weight, &row) in used.iter().zip(rows) {

@@ -54,8 +54,7 @@ pub(crate) use rows::{
     scale_by,
 };
 pub(crate) use softmax::{
-    Seen, Window, add_window, add_window_backward, attend_one, smoothed_cross_entropy, softmax,
-    softmax_backward,
+    Seen, Window, add_window, add_window_backward, attend_one, softmax, softmax_backward,
 };
 
 #[cfg(test)]

@@ -122,13 +122,18 @@ pub(crate) fn largest<T: Real>(row: &[T]) -> u32 {
 }
 
 kernel! {
-    /// The cross-entropy of the targets, summed; the scores become its gradient times `factor`.
-    fn cross_entropy(scores: &'a mut [T], targets: &'a [u32], factor: T) -> f64 {
-        let classes = scores.len() / targets.len().max(1);
+    /// The cross-entropy of the targets, summed; the scores become its gradient times `factor`. Of the probability that is
+    /// wanted of a target, the share `smoothing` is spread over all classes.
+    fn cross_entropy(scores: &'a mut [T], targets: &'a [u32], factor: T, smoothing: f64) -> f64 {
+        let classes = (scores.len() / targets.len().max(1)).max(1);
+        let spread = smoothing / classes as f64;
         let mut loss = 0.0;
-        for (row, &target) in scores.chunks_exact_mut(classes.max(1)).zip(targets) {
+        for (row, &target) in scores.chunks_exact_mut(classes).zip(targets) {
             let top = row.iter().copied().fold(T::from_f64(f64::NEG_INFINITY), |a, b| if b > a { b } else { a });
-            let right = (row[target as usize] - top).to_f64();
+            let mut right = (1.0 - smoothing) * (row[target as usize] - top).to_f64();
+            if smoothing > 0.0 {
+                right += spread * row.iter().map(|&score| (score - top).to_f64()).sum::<f64>();
+            }
             let mut sum = T::ZERO;
             for score in row.iter_mut() {
                 *score = (*score - top).exp();
@@ -136,8 +141,16 @@ kernel! {
             }
             loss += sum.to_f64().ln() - right;
             let share = factor / sum;
-            row.iter_mut().for_each(|score| *score *= share);
-            row[target as usize] -= factor;
+            for score in row.iter_mut() {
+                *score *= share;
+            }
+            if smoothing > 0.0 {
+                let spread = factor * T::from_f64(spread);
+                for score in row.iter_mut() {
+                    *score -= spread;
+                }
+            }
+            row[target as usize] -= factor * T::from_f64(1.0 - smoothing);
         }
         loss
     }

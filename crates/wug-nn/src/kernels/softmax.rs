@@ -1,4 +1,4 @@
-//! Softmax with its ways forward and back, the bias of relative positions, and cross-entropy with smoothed labels.
+//! Softmax with its ways forward and back, the bias of relative positions, and attention of one word.
 
 use super::isa::{Isa, Kernel, Vectors};
 use crate::Real;
@@ -126,30 +126,6 @@ kernel! {
                 }
             }
         }
-    }
-}
-
-kernel! {
-    /// The cross-entropy of the targets, summed; the scores become its gradient times `factor`. A share `smoothing` of the
-    /// probability belongs to all other words, in equal parts.
-    fn smoothed_cross_entropy(scores: &'a mut [T], targets: &'a [u32], smoothing: f64, factor: T) -> f64 {
-        let classes = scores.len() / targets.len().max(1);
-        let others = if classes > 1 { smoothing / (classes - 1) as f64 } else { 0.0 };
-        let (other, right) = (factor * T::from_f64(others), factor * T::from_f64(1.0 - smoothing - others));
-        let mut loss = 0.0;
-        for (row, &target) in scores.chunks_exact_mut(classes.max(1)).zip(targets) {
-            let top = largest_of(row);
-            let mut expected = (1.0 - smoothing - others) * (row[target as usize] - top).to_f64();
-            if others > 0.0 {
-                expected += others * row.iter().map(|&x| (x - top).to_f64()).sum::<f64>();
-            }
-            let sum = exponentials(row, T::ONE);
-            loss += sum.to_f64().ln() - expected;
-            let share = factor / sum;
-            row.iter_mut().for_each(|score| *score = *score * share - other);
-            row[target as usize] -= right;
-        }
-        loss
     }
 }
 

@@ -1,15 +1,16 @@
 //! Greedy decoding, one word at a time, with the keys and values of all words so far kept.
 
 use super::config::{Activation, Norm, Positions};
-use super::model::{Kind, Linear, Model, Relative, Sublayer};
-use super::shard::Shard;
+use super::model::{Body, Kind, Linear, Relative, Sublayer};
+use super::sequences::Sequences;
 use super::work::Work;
 use crate::Real;
 use crate::kernels::{Seen, add_row, attend_one, gelu, largest, relu, residual};
+use crate::network::Query;
 
 /// For each layer of the decoder that has parameters of its own, the vectors of the distances 0, 1, ...; empty where they do
 /// not count.
-pub(super) type Distances<T> = Vec<Vec<T>>;
+type Distances<T> = Vec<Vec<T>>;
 
 /// What is known of the sequences that are being decoded.
 struct State<T> {
@@ -22,9 +23,9 @@ struct State<T> {
     scores: Vec<T>,
 }
 
-impl Model {
+impl Body {
     /// The vectors of all distances that answers of so many words can have.
-    pub(super) fn distances<T: Real>(&self, work: &mut Work<'_, T>, longest: usize) -> Distances<T> {
+    fn distances<T: Real>(&self, work: &mut Work<'_, T>, longest: usize) -> Distances<T> {
         let clip = match self.config.positions {
             Positions::Relative { clip } => clip.unwrap_or(usize::MAX),
             _ => return vec![Vec::new(); self.decoder.layers.len()],
@@ -41,16 +42,18 @@ impl Model {
         self.decoder.layers.iter().map(of).collect()
     }
 
-    /// What the model answers to the sources of a shard, for at most so many steps; `None` where it comes to no end.
+    /// What the model answers to each query, in at most so many words; `None` where it comes to no end. The sequences are
+    /// the sources of the queries.
     pub(super) fn answer<T: Real>(
         &self,
         work: &mut Work<'_, T>,
-        shard: &Shard,
-        steps: usize,
-        distances: &Distances<T>,
+        sequences: &Sequences,
+        queries: &[Query<'_>],
+        longest: usize,
     ) -> Vec<Option<Vec<u32>>> {
-        let examples = shard.source.len();
-        let memory = self.encode(work, shard);
+        let distances = self.distances(work, longest + 1);
+        let examples = sequences.source.len();
+        let memory = self.encode(work, sequences);
         let pairs = |layer: &Vec<Sublayer>| {
             let map = layer.iter().find_map(|sublayer| match sublayer.kind {
                 Kind::Cross { memory, .. } => Some(memory),
@@ -68,12 +71,18 @@ impl Model {
         let mut answers: Vec<Vec<u32>> = vec![Vec::new(); examples];
         let mut ended = vec![false; examples];
         let mut fed = vec![self.start(); examples];
-        for t in 0..steps {
-            let x = self.step(work, shard, &mut state, distances, &fed, t);
+        for t in 0..=longest {
+            let x = self.step(work, sequences, &mut state, &distances, &fed, t);
             let scores = self.scores(work, &x);
             fed.clear();
-            let words = scores.chunks_exact(self.output.outputs).map(largest);
-            for (&i, word) in state.active.iter().zip(words) {
+            let rows = scores.chunks_exact(self.output.outputs);
+            for (&i, scores) in state.active.iter().zip(rows) {
+                let word = match queries[i].length {
+                    // The end is said where it is due, and before it the best of all others.
+                    Some(length) if length == t => 0,
+                    Some(_) if scores.len() > 1 => 1 + largest(&scores[1..]),
+                    _ => largest(scores),
+                };
                 if word == 0 {
                     ended[i] = true;
                 } else {
@@ -100,7 +109,7 @@ impl Model {
     fn step<T: Real>(
         &self,
         work: &mut Work<'_, T>,
-        shard: &Shard,
+        sequences: &Sequences,
         state: &mut State<T>,
         distances: &Distances<T>,
         fed: &[u32],
@@ -121,7 +130,7 @@ impl Model {
                         let relative = relative.map(|relative| (relative, distances[own].as_slice()));
                         itself(work, projection, relative, input, active, &mut said[l], scores)
                     }
-                    Kind::Cross { query, .. } => cross(work, query, input, shard, own, state),
+                    Kind::Cross { query, .. } => cross(work, query, input, sequences, own, state),
                     Kind::Feed { input: map } => {
                         let mut hidden = work.room.take(input.len() / map.inputs * map.outputs);
                         map.apply(work, input, &mut hidden);
@@ -222,7 +231,7 @@ fn cross<T: Real>(
     work: &mut Work<'_, T>,
     query: Linear,
     input: &[T],
-    shard: &Shard,
+    sequences: &Sequences,
     own: usize,
     state: &mut State<T>,
 ) -> Vec<T> {
@@ -232,7 +241,7 @@ fn cross<T: Real>(
     let mut contexts = work.room.take(input.len());
     let rows = queries.chunks_exact(width).zip(contexts.chunks_exact_mut(width));
     for (&i, (query, context)) in state.active.iter().zip(rows) {
-        let rows = shard.source.range(i);
+        let rows = sequences.source.range(i);
         let memory = &state.memory[own][rows.start * 2 * width..rows.end * 2 * width];
         let seen = Seen { memory, distances: &[], distance_query: &[] };
         attend_one(work.isa, seen, query, size, factor, &mut state.scores, context);

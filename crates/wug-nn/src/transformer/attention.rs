@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::config::Config;
 use super::model::Relative;
-use super::shard::Rows;
+use super::sequences::Rows;
 use super::work::Work;
 use crate::Real;
 use crate::kernels::{

@@ -82,8 +82,6 @@ pub struct Config {
     pub dropout: f64,
     /// Whether hidden units of feed-forward layers are dropped, too.
     pub drop_hidden: bool,
-    /// Share of the probability that the loss gives to wrong words.
-    pub smoothing: f64,
     /// How parameters start.
     pub initial: Initial,
     /// Words of the source, its special ones included.
@@ -113,10 +111,8 @@ impl Config {
         if !self.width.is_multiple_of(self.heads) {
             return Err(format!("{} heads do not divide a width of {}", self.heads, self.width));
         }
-        for (name, share) in [("dropout", self.dropout), ("smoothing", self.smoothing)] {
-            if !(0.0..1.0).contains(&share) {
-                return Err(format!("{name} {share} is not in [0, 1)"));
-            }
+        if !(0.0..1.0).contains(&self.dropout) {
+            return Err(format!("dropout {} is not in [0, 1)", self.dropout));
         }
         match self.positions {
             Positions::Learned(0) => Err("learned positions need a longest sequence".to_owned()),

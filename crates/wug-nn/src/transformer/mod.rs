@@ -1,20 +1,22 @@
-//! Transformers with an encoder and a decoder, and an engine that trains them on the CPU.
+//! Transformers with an encoder and a decoder.
 //!
-//! As for recurrent models, a [`Config`] says what a model is, a [`Model`] lays its parameters out in one flat buffer, and an
-//! [`Engine`] computes losses, gradients and answers from such a buffer. Sequences lie one after the other, nothing padded.
+//! A [`Config`] says what a model is, a [`Model`] lays its parameters out in one flat buffer (`model.rs`) and computes losses,
+//! gradients (`pass.rs`, `sublayer.rs`, `attention.rs`) and answers (`answer.rs`). Sequences lie one after the other, nothing
+//! padded, so there are no masks but that of the decoder.
 
 mod answer;
 mod attention;
 mod config;
-mod engine;
 mod model;
+mod network;
 mod pass;
 mod positions;
 mod room;
-mod shard;
+mod sequences;
 mod sublayer;
+#[cfg(test)]
+mod twin;
 mod work;
 
 pub use config::{Activation, Config, Initial, Norm, Positions};
-pub use engine::Engine;
-pub use model::Model;
+pub use network::Model;

@@ -69,7 +69,7 @@ impl Stack {
 
 /// A Transformer: what its configuration says, laid out in one flat buffer of parameters.
 #[derive(Debug, Clone)]
-pub struct Model {
+pub(super) struct Body {
     pub(super) config: Config,
     pub(super) layout: Layout,
     pub(super) encoder: Stack,
@@ -78,9 +78,9 @@ pub struct Model {
     pub(super) output: Linear,
 }
 
-impl Model {
+impl Body {
     /// Lays the model out.
-    pub fn new(config: Config) -> Result<Self, String> {
+    pub(super) fn new(config: Config) -> Result<Self, String> {
         config.check()?;
         let mut layout = Layout::default();
         let mut maker = Maker { layout: &mut layout, config: &config };
@@ -94,16 +94,6 @@ impl Model {
             maker.linear("output", config.width, config.target_words, true)
         };
         Ok(Self { config, layout, encoder, decoder, output })
-    }
-
-    /// What it was made from.
-    pub fn config(&self) -> &Config {
-        &self.config
-    }
-
-    /// Its parameters.
-    pub fn layout(&self) -> &Layout {
-        &self.layout
     }
 }
 
@@ -231,7 +221,6 @@ mod tests {
             norm_words: false,
             dropout: 0.1,
             drop_hidden: true,
-            smoothing: 0.0,
             initial: Initial::Xavier,
             source_words: 19,
             target_words: 13,
@@ -241,16 +230,15 @@ mod tests {
 
     #[test]
     fn hint_has_as_many_parameters_as_the_paper_says() {
-        assert_eq!(Model::new(hint()).unwrap().layout().len(), 8_019_469);
+        assert_eq!(Body::new(hint()).unwrap().layout.len(), 8_019_469);
     }
 
     #[test]
     fn what_is_no_model_is_refused() {
-        let wrong: [(fn(&mut Config), &str); 8] = [
+        let wrong: [(fn(&mut Config), &str); 7] = [
             (|config| config.heads = 7, "heads do not divide"),
             (|config| config.heads = 0, "needs layers"),
             (|config| config.dropout = 1.0, "dropout 1 is not in"),
-            (|config| config.smoothing = f64::NAN, "smoothing NaN is not in"),
             (|config| config.positions = Positions::Learned(0), "longest"),
             (|config| config.start = Some(13), "no word of the target"),
             (|config| config.tied = true, "as wide as the model"),
@@ -259,7 +247,7 @@ mod tests {
         for (change, message) in wrong {
             let mut config = hint();
             change(&mut config);
-            let error = Model::new(config).unwrap_err();
+            let error = Body::new(config).unwrap_err();
             assert!(error.contains(message), "{error}");
         }
     }

@@ -1,12 +1,13 @@
-//! A whole shard, forward and backward.
+//! Whole sequences, forward and backward.
 
 use super::config::Positions;
-use super::model::{Model, Stack};
-use super::shard::{Rows, Shard};
+use super::model::{Body, Stack};
+use super::sequences::{Rows, Sequences};
 use super::sublayer::{Site, Trace};
 use super::work::Work;
-use crate::kernels::{Into, add, add_row, embed, embed_backward, largest, scale_add, smoothed_cross_entropy};
-use crate::{Outcome, Real};
+use crate::Real;
+use crate::kernels::{Into, add, add_row, cross_entropy, embed, embed_backward, largest, scale_add};
+use crate::network::{Outcome, Step};
 
 /// What a stack has computed and its way back needs.
 struct Stacked<T> {
@@ -141,10 +142,10 @@ fn factor<T: Real>(work: &Work<'_, T>) -> T {
     if work.config.scale_words { T::from_f64((work.config.width as f64).sqrt()) } else { T::ONE }
 }
 
-impl Model {
+impl Body {
     /// The encoder's output.
-    pub(super) fn encode<T: Real>(&self, work: &mut Work<'_, T>, shard: &Shard) -> Vec<T> {
-        let (stacked, memory) = self.encoder.forward(work, &shard.source_words, source_site(shard));
+    pub(super) fn encode<T: Real>(&self, work: &mut Work<'_, T>, sequences: &Sequences) -> Vec<T> {
+        let (stacked, memory) = self.encoder.forward(work, &sequences.source_words, source_site(sequences));
         let Stacked { looked, words: (a, b), last: (c, d), sublayers } = stacked;
         sublayers.into_iter().for_each(|trace| trace.give(work));
         [looked, a, b, c, d].into_iter().for_each(|buffer| work.room.give(buffer));
@@ -159,40 +160,40 @@ impl Model {
         scores
     }
 
-    /// The loss of a shard; its gradient times `factor` is added to the gradients.
+    /// The loss of some examples; its gradient is added to the gradients.
     pub(super) fn learn<T: Real>(
         &self,
         work: &mut Work<'_, T>,
-        shard: &Shard,
-        factor: T,
+        sequences: &Sequences,
+        step: Step,
         gradients: &mut [T],
     ) -> Outcome {
-        let source = source_site(shard);
-        let (encoded, memory) = self.encoder.forward(work, &shard.source_words, source);
+        let source = source_site(sequences);
+        let (encoded, memory) = self.encoder.forward(work, &sequences.source_words, source);
         let target =
-            Site { rows: &shard.target, memory_rows: &shard.source, memory: &memory, place: DECODER };
-        let (decoded, x) = self.decoder.forward(work, &shard.fed, target);
+            Site { rows: &sequences.target, memory_rows: &sequences.source, memory: &memory, place: DECODER };
+        let (decoded, x) = self.decoder.forward(work, &sequences.fed, target);
         let mut scores = self.scores(work, &x);
         let classes = self.output.outputs;
         let is_right = |rows: std::ops::Range<usize>| {
             rows.into_iter()
-                .all(|row| largest(&scores[row * classes..][..classes]) == shard.target_words[row])
+                .all(|row| largest(&scores[row * classes..][..classes]) == sequences.target_words[row])
         };
-        let right = shard.target.ranges().filter(|rows| is_right(rows.clone())).count();
-        let smoothing = work.config.smoothing;
-        let loss = smoothed_cross_entropy(work.isa, &mut scores, &shard.target_words, smoothing, factor);
+        let right = sequences.target.ranges().filter(|rows| is_right(rows.clone())).count();
+        let (targets, factor) = (&sequences.target_words, T::from_f64(step.factor));
+        let loss = cross_entropy(work.isa, &mut scores, targets, factor, step.smoothing);
 
         self.output.learn(work, &x, &scores, gradients);
         let mut d = work.room.take(x.len());
         self.output.backward(work, &scores, &mut d, Into::Replace);
         let mut d_memory = work.room.zeros(memory.len());
-        self.decoder.backward(work, &shard.fed, target, decoded, d, &mut d_memory, gradients);
-        self.encoder.backward(work, &shard.source_words, source, encoded, d_memory, &mut [], gradients);
+        self.decoder.backward(work, &sequences.fed, target, decoded, d, &mut d_memory, gradients);
+        self.encoder.backward(work, &sequences.source_words, source, encoded, d_memory, &mut [], gradients);
         [memory, x, scores].into_iter().for_each(|buffer| work.room.give(buffer));
-        Outcome { loss, words: shard.target_words.len(), right }
+        Outcome { loss, words: sequences.target_words.len(), right }
     }
 }
 
-fn source_site<T>(shard: &Shard) -> Site<'_, T> {
-    Site { rows: &shard.source, memory_rows: &shard.source, memory: &[], place: 0 }
+fn source_site<T>(sequences: &Sequences) -> Site<'_, T> {
+    Site { rows: &sequences.source, memory_rows: &sequences.source, memory: &[], place: 0 }
 }

@@ -1,9 +1,9 @@
-//! One sub-layer over a whole shard, forward and backward: what it computes, its residual sum, its normalisation.
+//! One sub-layer over whole sequences, forward and backward: what it computes, its residual sum, its normalisation.
 
 use super::attention::{Columns, Heads, attend, attend_backward};
 use super::config::{Activation, Config, Norm, Positions};
 use super::model::{Kind, Linear, Relative, Sublayer};
-use super::shard::Rows;
+use super::sequences::Rows;
 use super::work::Work;
 use crate::Real;
 use crate::kernels::{Into, Window, add, gelu, gelu_backward, relu, relu_backward, residual};

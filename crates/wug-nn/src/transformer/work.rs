@@ -4,7 +4,7 @@ use super::config::Config;
 use super::model::{LayerNorm, Linear};
 use super::positions::Codes;
 use super::room::Room;
-use super::shard::Rows;
+use super::sequences::Rows;
 use crate::batch::mix;
 use crate::kernels::{
     Into, Isa, Packed, View, add_columns, add_row, drop_rows, normalise, normalise_backward, product,

@@ -8,8 +8,8 @@ use rayon::prelude::*;
 
 use wug_bench::{Address, BENCHMARKS, Benchmark, Origin, Source, card};
 use wug_data::{
-    Dataset, FileEntry, FileWriter, Folder, Manifest, Part, PartSize, Result, Selection, write_jsonl,
-    write_parquet,
+    Dataset, FileEntry, FileWriter, Folder, Manifest, Part, PartSize, Result, Selection, picture_path,
+    write_jsonl, write_parquet,
 };
 
 use crate::args::{Format, Generate};
@@ -18,6 +18,7 @@ use crate::output::{Done, out, thousands};
 pub(crate) fn run(args: &Generate) -> Done {
     let whole = BENCHMARKS.iter().find(|benchmark| benchmark.about().name == args.dataset);
     let source = args.data.source()?;
+    let settings = args.data.settings()?;
     let addresses = match whole {
         Some(benchmark) => datasets_of(*benchmark, args.format, matches!(source, Source::Folder(..))),
         None => vec![args.dataset.parse::<Address>()?],
@@ -26,7 +27,7 @@ pub(crate) fn run(args: &Generate) -> Done {
 
     // A single dataset is made before the folder is touched: most mistakes show then.
     let first = if whole.is_none() {
-        Some(addresses[0].benchmark.make(&addresses[0].dataset, &source)?)
+        Some(addresses[0].benchmark.make_with(&addresses[0].dataset, &source, &settings)?)
     } else {
         None
     };
@@ -43,7 +44,7 @@ pub(crate) fn run(args: &Generate) -> Done {
             let dataset = if let Some(dataset) = &first {
                 dataset
             } else {
-                made = address.benchmark.make(&address.dataset, &source)?;
+                made = address.benchmark.make_with(&address.dataset, &source, &settings)?;
                 &made
             };
             let written = write(args, address, dataset, &layout);
@@ -61,6 +62,7 @@ pub(crate) fn run(args: &Generate) -> Done {
             .map_or_else(|| addresses[0].full_dataset(), |benchmark| benchmark.about().name.to_owned()),
         format: args.format.name().to_owned(),
         seed: args.data.recorded_seed(),
+        settings: settings.typed(),
         parts: parts.into_iter().flatten().collect(),
         licence: about.licence.to_owned(),
         files: files.into_iter().flatten().collect(),
@@ -123,18 +125,22 @@ fn write(
     for selection in &selections {
         match args.format {
             Format::Native => {
-                for file in address.benchmark.native_files(dataset, selection) {
-                    let path = if *whole { &file.path } else { file.name() };
-                    let is_first =
-                        shared.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_owned());
-                    if is_first {
-                        files.push(folder.file(path, |out| (file.write)(out))?);
-                    }
-                }
+                let native = address.benchmark.native_files(dataset, selection);
+                let written: Result<Vec<Option<FileEntry>>> = native
+                    .par_iter()
+                    .map(|file| {
+                        let path = if *whole { &file.path } else { file.name() };
+                        let is_first =
+                            shared.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_owned());
+                        if is_first { folder.file(path, |out| (file.write)(out)).map(Some) } else { Ok(None) }
+                    })
+                    .collect();
+                files.extend(written?.into_iter().flatten());
             }
             Format::Jsonl => {
                 let path = format!("{inside}{}.jsonl", selection.name);
                 files.push(folder.file(&path, |out| write_jsonl(dataset, selection, out))?);
+                files.extend(write_pictures(dataset, selection, folder, &inside)?);
             }
             Format::Parquet => {
                 let path = format!("{inside}{}.parquet", selection.name);
@@ -144,13 +150,35 @@ fn write(
             }
         }
     }
-    if args.format != Format::Native {
+    if args.format == Format::Native {
+        for pictures in address.benchmark.native_pictures(dataset, &selections) {
+            let path =
+                if *whole { format!("{}/{}", address.dataset, pictures.path) } else { pictures.path.clone() };
+            let name = |i: usize| pictures.names[i].clone();
+            files.push(folder.pictures(&path, pictures.names.len(), name, |i| (pictures.draw)(i))?);
+        }
+    } else {
         let made =
             format!("wug generate {address} --format {}{} --out DIR", args.format.name(), args.data.typed());
         let text = card(address.benchmark, dataset, &selections, args.format.name(), &made);
         files.push(folder.file(&format!("{inside}README.md"), |out| out.write_all(text.as_bytes()))?);
     }
     Ok((sizes, files))
+}
+
+/// Writes the pictures of a part beside its JSONL file, if it has any.
+fn write_pictures(
+    dataset: &Dataset,
+    selection: &Selection<'_>,
+    folder: &Folder,
+    inside: &str,
+) -> Result<Option<FileEntry>> {
+    let Some(pictures) = &dataset.pictures else { return Ok(None) };
+    let path = format!("{inside}{}", picture_path(selection, ""));
+    let path = path.trim_end_matches(".png");
+    let name = |i: usize| format!("{}.png", selection.part.id(selection.positions[i] as usize));
+    let draw = |i: usize| pictures.picture(&selection.part.name, selection.positions[i]);
+    folder.pictures(path, selection.positions.len(), name, draw).map(Some)
 }
 
 /// The part that was asked for, or all; as native files, those that the release has or that stand for them.

@@ -10,6 +10,7 @@ use crate::output::{BOLD, DIM, Done, json, out, table};
 
 pub(crate) fn run(args: &List) -> Done {
     match args.what {
+        Listed::Datasets if args.settings => settings(),
         Listed::Datasets if args.json => datasets_json(),
         Listed::Datasets => datasets(),
         Listed::Learners if args.json => learners_json(),
@@ -49,6 +50,19 @@ fn datasets() -> Done {
         "\n{DIM}rows: `rule` follow from the grammar, `drawn` depend on --seed, `import` need --data DIR"
     )?;
     writeln!(out, "{{1..5}} stands for each of the names; --json lists every one{DIM:#}")?;
+    out.flush()?;
+    Ok(())
+}
+
+fn settings() -> Done {
+    let mut out = out();
+    for benchmark in BENCHMARKS.iter().filter(|benchmark| !benchmark.settings().is_empty()) {
+        writeln!(out, "{BOLD}{}{BOLD:#}", benchmark.about().title)?;
+        let rows = benchmark.settings().iter().map(|setting| {
+            vec![setting.name.to_owned(), setting.default.to_owned(), setting.about.to_owned()]
+        });
+        write!(out, "{}", table(&["setting", "default", "what it is"], &[], rows.collect()))?;
+    }
     out.flush()?;
     Ok(())
 }
@@ -96,7 +110,7 @@ fn learners() -> Done {
         writeln!(out, "\n{BOLD}{}{BOLD:#}", about.name)?;
         let rows = about.settings.iter().map(|setting| {
             let default = setting.default.value().to_string();
-            vec![format!("--set {}={default}", setting.name), setting.about.to_owned()]
+            vec![format!("--with {}={default}", setting.name), setting.about.to_owned()]
         });
         write!(out, "{}", table(&["setting and default", "what it does"], &[], rows.collect()))?;
     }

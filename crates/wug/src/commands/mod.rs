@@ -1,8 +1,10 @@
 //! One file a command.
 
+pub(crate) mod convert;
 pub(crate) mod generate;
 pub(crate) mod help;
 pub(crate) mod list;
 pub(crate) mod run;
 pub(crate) mod score;
 pub(crate) mod show;
+pub(crate) mod stats;

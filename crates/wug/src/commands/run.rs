@@ -20,7 +20,8 @@ pub(crate) fn run(args: &Run) -> Done {
     check_benchmark(learner, &address)?;
     let metric = args.metric.as_deref().unwrap_or(address.benchmark.metrics()[0].name);
     let judge = address.benchmark.judge(metric)?;
-    let dataset = address.benchmark.make(&address.dataset, &args.data.source()?)?;
+    let dataset =
+        address.benchmark.make_with(&address.dataset, &args.data.source()?, &args.data.settings()?)?;
     let fact = args.by.as_deref().map(|fact| dataset.table.facts.column(fact)).transpose()?;
     let selection = selection(args, &address, &dataset)?;
 
@@ -34,7 +35,7 @@ pub(crate) fn run(args: &Run) -> Done {
     let answers = model.answers(&questions(&dataset, &selection));
     let texts: Vec<&str> = answers.iter().map(|answer| answer.text.as_deref().unwrap_or_default()).collect();
     let scored = [wug_report::score(&dataset, &selection, &texts, judge.as_ref())];
-    let mut report = Report::new(&dataset, metric, &scored, fact);
+    let mut report = Report::new(address.benchmark, &dataset, metric, &scored, fact, false)?;
     report.learner = Some(learner.about().name);
 
     if let Some(place) = args.resume.as_ref().or(args.out.as_ref()) {
@@ -44,12 +45,15 @@ pub(crate) fn run(args: &Run) -> Done {
             folder.file("scores.json", |out| document(&report, out))?,
             folder.file("predictions.jsonl", |out| write_predictions(&selection, &answers, out))?,
         ];
+        for (name, text) in model.files() {
+            files.push(folder.file(name, |out| out.write_all(text.as_bytes()))?);
+        }
         for name in learner.keeps() {
             let path = place.join(name);
             let bytes = fs::read(&path).map_err(Error::io(&path))?;
             files.push(folder.file(name, |out| out.write_all(&bytes))?);
         }
-        folder.finish(&manifest(args, &address, &task, &selection, answers.len(), files))?;
+        folder.finish(&manifest(args, &address, &task, &selection, answers.len(), files)?)?;
     }
     if args.json {
         return json(&report);
@@ -61,9 +65,25 @@ pub(crate) fn run(args: &Run) -> Done {
     if abstained > 0 {
         writeln!(out, "{DIM}no answer to {abstained} of {}, counted as wrong{DIM:#}", answers.len())?;
     }
+    show_unsure(&mut out, &scored[0], &answers)?;
     show_errors(&mut out, &dataset, &scored[0], &texts, args.errors)?;
     out.flush()?;
     Ok(())
+}
+
+/// How right the answers were that the learner was sure of, and the others, if it said which.
+fn show_unsure(out: &mut impl Write, scored: &Scored<'_>, answers: &[Answer]) -> io::Result<()> {
+    let is_unsure = |answer: &Answer| answer.notes.get("unsure").is_some_and(|unsure| unsure == true);
+    if !answers.iter().any(is_unsure) {
+        return Ok(());
+    }
+    let share = |unsure: bool| {
+        let judged = scored.verdicts().iter().zip(answers);
+        let of = judged.filter(|(_, answer)| answer.text.is_some() && is_unsure(answer) == unsure);
+        of.fold((0, 0), |(right, all), (verdict, _)| (right + usize::from(verdict.correct), all + 1))
+    };
+    let ((right, all), (unsure_right, unsure_all)) = (share(false), share(true));
+    writeln!(out, "{DIM}sure: {right} of {all} right; unsure: {unsure_right} of {unsure_all} right{DIM:#}")
 }
 
 fn check_benchmark(learner: &dyn Learner, address: &Address) -> Result<()> {
@@ -144,7 +164,7 @@ fn start_folder(
     } else if let (Some(place), false) = (&args.out, learner.keeps().is_empty()) {
         let folder = Folder::create(place)?;
         let file = folder.file("run.json", |out| write_description(args, task, selection, out))?;
-        folder.finish(&manifest(args, address, task, selection, 0, vec![file]))?;
+        folder.finish(&manifest(args, address, task, selection, 0, vec![file])?)?;
         task.folder = Some(place.clone());
     }
     Ok(())
@@ -209,17 +229,18 @@ fn manifest(
     selection: &Selection<'_>,
     rows: usize,
     files: Vec<FileEntry>,
-) -> Manifest {
-    Manifest {
+) -> Result<Manifest> {
+    Ok(Manifest {
         schema: 1,
         wug: env!("CARGO_PKG_VERSION").to_owned(),
         dataset: task.dataset().to_owned(),
         format: "run".to_owned(),
         seed: args.data.recorded_seed(),
+        settings: args.data.settings()?.typed(),
         parts: vec![PartSize { part: selection.name.clone(), rows }],
         licence: address.benchmark.about().licence.to_owned(),
         files,
-    }
+    })
 }
 
 /// A line for every answer, in a form that `wug score` reads.

@@ -1,12 +1,12 @@
 use std::io::Write;
 
-use wug_bench::Address;
-use wug_data::{Dataset, Predictions, Result, Selection, write_file};
+use wug_bench::{Address, Judge};
+use wug_data::{Dataset, Error, Predictions, Result, Selection, write_file};
 use wug_report::Scored;
 
 use crate::args::Score;
-use crate::output::{Done, json, out};
-use crate::scores::{Report, show_errors, write_verdicts};
+use crate::output::{Done, json, out, shorten};
+use crate::scores::{Explained, Report, show_errors, write_verdicts};
 
 pub(crate) fn run(args: &Score) -> Done {
     let address: Address = args.dataset.parse()?;
@@ -30,7 +30,12 @@ pub(crate) fn run(args: &Score) -> Done {
     if let Some(path) = &args.verdicts {
         write_file(path, |out| write_verdicts(&scored, out))?;
     }
-    let report = Report::new(&dataset, metric, &scored, fact);
+    let mut report = Report::new(address.benchmark, &dataset, metric, &scored, fact, args.importance)?;
+    report.explained = args
+        .explain
+        .iter()
+        .map(|id| explain(id, &dataset, judge.as_ref(), &scored, &aligned))
+        .collect::<Result<_>>()?;
     if args.json {
         return json(&report);
     }
@@ -45,10 +50,35 @@ pub(crate) fn run(args: &Score) -> Done {
     Ok(())
 }
 
+/// Finds the prediction with an id and has the judge say what it says of it.
+fn explain(
+    id: &str,
+    dataset: &Dataset,
+    judge: &dyn Judge,
+    scored: &[Scored<'_>],
+    aligned: &[Vec<&str>],
+) -> Result<Explained> {
+    const LONGEST: usize = 4000;
+    for (scored, texts) in scored.iter().zip(aligned) {
+        let mut examples = scored.selection().examples().zip(texts);
+        if let Some(((id, row), text)) = examples.find(|((known, _), _)| known == id) {
+            let example = dataset.table.example(row);
+            return Ok(Explained {
+                id,
+                input: example.input.to_string(),
+                target: example.target.to_string(),
+                prediction: shorten(text, LONGEST),
+                reasons: judge.explain(&example, text),
+            });
+        }
+    }
+    Err(Error::usage(format!("--explain: `{id}` is not the id of a prediction that was scored")))
+}
+
 /// What the predictions are scored against.
 fn dataset(args: &Score, address: &Address) -> Result<Dataset> {
     let Some(gold) = &args.gold else {
-        return address.benchmark.make(&address.dataset, &args.data.source()?);
+        return address.benchmark.make_with(&address.dataset, &args.data.source()?, &args.data.settings()?);
     };
     let mut dataset = address.benchmark.read_gold(&address.dataset, gold)?;
     if let Some(part) = &address.part {

@@ -1,13 +1,16 @@
 use std::collections::BTreeMap;
 use std::io::Write;
+use std::path::Path;
 
 use serde::Serialize;
 
 use wug_bench::Address;
-use wug_data::{FactValue, PartSize};
+use wug_data::{Dataset, Error, FactValue, PartSize, Result, Selection, sheet, write_file};
 
 use crate::args::Show;
+use crate::commands::stats;
 use crate::output::{BOLD, DIM, Done, GREEN, json, out, thousands};
+use crate::terminal::Protocol;
 
 #[derive(Serialize)]
 struct Shown<'a> {
@@ -23,15 +26,24 @@ struct ShownExample<'a> {
     id: String,
     input: String,
     target: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    derivation: Option<String>,
     facts: BTreeMap<&'static str, FactValue<'a>>,
 }
 
 pub(crate) fn run(args: &Show) -> Done {
     let address: Address = args.dataset.parse()?;
-    let dataset = address.benchmark.make(&address.dataset, &args.data.source()?)?;
+    let dataset =
+        address.benchmark.make_with(&address.dataset, &args.data.source()?, &args.data.settings()?)?;
+    if args.stats {
+        return stats::run(args, &address, &dataset);
+    }
     let part = address.part.as_deref().unwrap_or_else(|| address.benchmark.default_part(&address.dataset));
     let selection = dataset.select(part)?.limited(Some(args.number));
     let table = &dataset.table;
+    if let Some(path) = &args.out {
+        write_sheet(&dataset, &selection, path)?;
+    }
 
     let examples: Vec<ShownExample<'_>> = selection
         .examples()
@@ -39,6 +51,7 @@ pub(crate) fn run(args: &Show) -> Done {
             id,
             input: table.inputs.get(row).to_string(),
             target: table.targets.get(row).to_string(),
+            derivation: if args.answer { address.benchmark.explain(&dataset, row) } else { None },
             facts: table.facts.columns().iter().map(|fact| (fact.name(), fact.value(row))).collect(),
         })
         .collect();
@@ -51,20 +64,49 @@ pub(crate) fn run(args: &Show) -> Done {
         return json(&Shown { schema: 1, dataset: &dataset.name, part, parts, examples });
     }
 
+    let protocol = args.pictures.resolved();
     let mut out = out();
     let about = address.benchmark.about();
     writeln!(out, "{BOLD}{}{BOLD:#}  {}", dataset.name, about.title)?;
     let sizes: Vec<String> =
         parts.iter().map(|part| format!("{} {}", part.part, thousands(part.rows))).collect();
     writeln!(out, "{DIM}{}{DIM:#}", sizes.join(" · "))?;
-    for example in &examples {
+    for (example, &position) in examples.iter().zip(&selection.positions) {
         writeln!(out, "\n{DIM}{}{DIM:#}", example.id)?;
+        if let Some(pictures) = dataset.pictures.as_ref().filter(|_| protocol != Protocol::None) {
+            let drawn = protocol.draw(&pictures.picture(&selection.part.name, position))?;
+            // Past the layer that takes escape sequences out where they are not colours.
+            out.flush()?;
+            std::io::stdout().write_all(drawn.as_bytes())?;
+        }
         writeln!(out, "  {}", example.input)?;
         writeln!(out, "  {GREEN}{}{GREEN:#}", example.target)?;
+        if let Some(derivation) = &example.derivation {
+            writeln!(out, "  {derivation}")?;
+        }
         let facts: Vec<String> =
             example.facts.iter().map(|(name, value)| format!("{name} {value}")).collect();
         writeln!(out, "  {DIM}{}{DIM:#}", facts.join(" · "))?;
     }
     out.flush()?;
     Ok(())
+}
+
+/// The most examples of a contact sheet.
+const MAX_SHEET: usize = 10_000;
+
+/// Writes the pictures of some examples below each other, or side by side where they are not strips.
+fn write_sheet(dataset: &Dataset, selection: &Selection<'_>, path: &Path) -> Result<()> {
+    let Some(pictures) = &dataset.pictures else {
+        return Err(Error::usage(format!("{} has no pictures for --out", dataset.name)));
+    };
+    if selection.positions.len() > MAX_SHEET {
+        return Err(Error::usage(format!("a contact sheet has at most {MAX_SHEET} pictures")));
+    }
+    let positions = selection.positions.iter();
+    let drawn: Vec<_> = positions.map(|&position| pictures.picture(&selection.part.name, position)).collect();
+    let is_strip = drawn.iter().any(|picture| picture.width > 2 * picture.height);
+    let columns = if is_strip { 1 } else { (drawn.len() as f64).sqrt().ceil() as u32 };
+    let file = sheet(&drawn, columns, 4).png().map_err(Error::io(path))?;
+    write_file(path, |out| out.write_all(&file))
 }

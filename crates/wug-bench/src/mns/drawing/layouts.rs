@@ -33,7 +33,7 @@ impl Figure {
         let (strokes, positions) = match layout.kind() {
             Kind::Combination => combination(layout, shape),
             Kind::Composition => composition(layout, shape),
-            Kind::Partition => (partition(layout, shape), partition_positions(layout)),
+            Kind::Partition => (partition(layout, shape), partition_positions(layout, shape)),
         };
         let scale = if layout.kind() == Kind::Composition { 32_768 } else { 39_322 };
         debug_assert_eq!(positions.len(), layout.integers());
@@ -181,7 +181,7 @@ fn composition(layout: Layout, shape: Shape) -> Pieces {
         _ => vec![(53, 150), (82, 82), (150, 53), (218, 82), (246, 150), (218, 218), (150, 246), (82, 218)],
     };
     let small = |&at: &(i32, i32)| match shape {
-        Shape::Triangle => polygon(at, &[(-26, 12), (0, -32), (26, 12)]),
+        Shape::Triangle => polygon(at, &[(-23, 11), (0, -28), (23, 11)]),
         Shape::Square => rectangle(at, 17, 17),
         _ => circle(at, 17),
     };
@@ -225,11 +225,15 @@ fn partition(layout: Layout, shape: Shape) -> Vec<Stroke> {
     strokes
 }
 
-fn partition_positions(layout: Layout) -> Vec<(i32, i32)> {
+fn partition_positions(layout: Layout, shape: Shape) -> Vec<(i32, i32)> {
     match layout {
         Layout::Parts2 => vec![(150, 90), (150, 210)],
         Layout::Parts4 => vec![(90, 150), (150, 90), (210, 150), (150, 210)],
         Layout::Parts6 => vec![(98, 120), (150, 90), (201, 120), (201, 180), (150, 210), (98, 180)],
+        // Farther out than in the released circle, where numbers stand on the lines.
+        _ if shape != Shape::Circle => {
+            vec![(78, 120), (118, 75), (178, 75), (216, 120), (216, 184), (178, 230), (118, 230), (78, 184)]
+        }
         _ => {
             vec![(98, 120), (120, 98), (180, 98), (201, 120), (201, 180), (180, 201), (120, 201), (98, 180)]
         }

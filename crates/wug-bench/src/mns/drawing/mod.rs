@@ -10,10 +10,12 @@ mod tests;
 mod text;
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 
 use wug_data::{Part, Picture, Pictures, Table};
 
+use super::files;
 use super::grammar::{Layout, Shape, conditions};
 use super::problem::{Panel, Problem};
 use layouts::{CENTRE, Figure};
@@ -113,22 +115,28 @@ pub fn shift(picture: &Picture, dx: i32, dy: i32) -> Picture {
     shifted
 }
 
-/// Draws the problems of a dataset when they are looked at.
+/// Draws the problems of a dataset when they are looked at, or reads the files they came from.
 pub(crate) struct Figures {
     table: Arc<Table>,
     parts: Vec<Part>,
+    files: Vec<PathBuf>,
 }
 
 impl Figures {
-    pub(crate) fn new(table: &Arc<Table>, parts: &[Part]) -> Arc<dyn Pictures> {
-        Arc::new(Self { table: Arc::clone(table), parts: parts.to_vec() })
+    /// The figures of a table's problems; `files` has one for each row, or none at all.
+    pub(crate) fn new(table: &Arc<Table>, parts: &[Part], files: Vec<PathBuf>) -> Self {
+        Self { table: Arc::clone(table), parts: parts.to_vec(), files }
     }
 }
 
 impl Pictures for Figures {
     fn picture(&self, part: &str, position: u32) -> Picture {
         let part = self.parts.iter().find(|known| known.name == part).expect("a part of the dataset");
-        let words = self.table.inputs.get(part.rows[position as usize]).words();
-        draw(&Problem::read(words).expect("the table has problems only"))
+        let row = part.rows[position as usize];
+        // A file that has vanished since it was read has still been read.
+        let stored = self.files.get(row as usize).and_then(|path| files::picture(path).ok());
+        stored.unwrap_or_else(|| {
+            draw(&Problem::read(self.table.inputs.get(row).words()).expect("the table has problems only"))
+        })
     }
 }

@@ -21,23 +21,23 @@ impl Point {
     }
 }
 
-/// Sines of 0, 5, ..., 90 degrees with seven decimal places: a polygon with more exact corners is another polygon.
-const SINES: [f32; 19] = [
-    0.0, 0.0871557, 0.1736482, 0.2588190, 0.3420201, 0.4226183, 0.5, 0.5735764, 0.6427876, 0.7071068,
-    0.7660444, 0.8191520, 0.8660254, 0.9063078, 0.9396926, 0.9659258, 0.9848078, 0.9961947, 1.0,
+/// Ten million times the sines of 0, 5, ..., 90 degrees: a polygon with more exact corners is another polygon.
+const SINES: [i32; 19] = [
+    0, 871_557, 1_736_482, 2_588_190, 3_420_201, 4_226_183, 5_000_000, 5_735_764, 6_427_876, 7_071_068,
+    7_660_444, 8_191_520, 8_660_254, 9_063_078, 9_396_926, 9_659_258, 9_848_078, 9_961_947, 10_000_000,
 ];
 
-/// The sine of five times this many degrees.
+/// The sine of five times this many degrees, with the precision of 32 bits.
 fn sine(fives: i32) -> f64 {
     let fives = fives.rem_euclid(72);
-    let quarter = fives % 18;
+    let quarter = (fives % 18) as usize;
     let sine = match fives / 18 {
-        0 => SINES[quarter as usize],
-        1 => SINES[18 - quarter as usize],
-        2 => -SINES[quarter as usize],
-        _ => -SINES[18 - quarter as usize],
+        0 => SINES[quarter],
+        1 => SINES[18 - quarter],
+        2 => -SINES[quarter],
+        _ => -SINES[18 - quarter],
     };
-    sine.into()
+    f64::from((f64::from(sine) / 1e7) as f32)
 }
 
 /// A white square that is drawn on in black.

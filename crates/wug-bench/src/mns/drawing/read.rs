@@ -281,11 +281,11 @@ impl Place {
     /// over the empty figure; the best of them are then drawn where they seem to stand.
     fn costs_nearby(&self, figure: &Template, here: &Cut, mut costs: Vec<u32>) -> Vec<u32> {
         let mut tried: Vec<(u32, usize, (i32, i32))> = Vec::new();
-        for label in ASKED..self.bare.len() {
+        for (label, cost) in costs.iter_mut().enumerate().skip(ASKED) {
             let shifts = around((0, 0), JITTER);
             let best = shifts.map(|shift| (here.distance(&self.overlay(label, shift)), label, shift)).min();
             let best = best.expect("there are shifts");
-            costs[label] = costs[label].min(best.0);
+            *cost = best.0.min(*cost);
             tried.push(best);
         }
         tried.sort_unstable();

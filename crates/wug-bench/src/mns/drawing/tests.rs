@@ -5,7 +5,8 @@ use std::path::Path;
 use wug_official::Official;
 
 use super::*;
-use crate::mns::sample::Sampler;
+use crate::mns::groups::has_room_at_the_centre;
+use crate::mns::sample::{Parameters, Sampler};
 use crate::mns::splits::Design;
 use wug_data::Streams;
 
@@ -136,4 +137,75 @@ fn pictures_of_another_size_are_refused() {
         assert_eq!(message, format!("{width} x {height} pixels: not two or more panels of 160 x 160"));
     }
     assert!(reader.read(&of(480, 160)).is_ok(), "an empty picture is read as something, never a panic");
+}
+
+#[test]
+fn the_released_problem_comes_out_pixel_by_pixel() {
+    let mut official = Official::new("MNS released problem, pixel by pixel");
+    let Some(folder) = official.folder("mns", 1) else { return };
+    let path = folder.join("sample_prob_1003_include_analytical_2.npz");
+    let sampler = Sampler::new(Parameters::default()).unwrap();
+    let row = files::read_npz(&path, &sampler).unwrap();
+    let text = "combination include : 52 80 14 68 1 1 2 1 | 23 14 57 86 3 7 1 1 | 29 1 17 75 ? 87 1 1";
+    assert_eq!((row.problem.to_string().as_str(), row.answer), (text, 1));
+    assert_eq!(row.rule, "a * b / c - d, 2 groups along the axes");
+    assert_eq!(files::picture(&path).unwrap(), draw(&row.problem), "maximum difference 0");
+    official.compared(1);
+}
+
+/// A panel in characters that have two by four dots each.
+fn braille(panel: &[u8]) -> String {
+    const DOTS: [(usize, usize); 8] = [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2), (0, 3), (1, 3)];
+    let mut text = String::new();
+    for y in (0..PANEL).step_by(4) {
+        for x in (0..PANEL).step_by(2) {
+            let is_dark = |(dx, dy): (usize, usize)| panel[(y + dy) * PANEL + x + dx] < 150;
+            let dots =
+                DOTS.iter().enumerate().filter(|(_, dot)| is_dark(**dot)).map(|(i, _)| 1 << i).sum::<u32>();
+            text.push(if dots == 0 { ' ' } else { char::from_u32(0x2800 + dots).unwrap() });
+        }
+        text.truncate(text.trim_end().len());
+        text.push('\n');
+    }
+    text
+}
+
+/// The panel of a figure with the numbers 10, 21, 32, ... and 50 at the centre.
+fn counted(layout: Layout, shape: Shape) -> Vec<u8> {
+    let numbers = (0..layout.integers() as u16).map(|i| 10 + 11 * i).collect();
+    let centre = has_room_at_the_centre(layout).then_some(50);
+    draw_panel(&Panel { numbers, centre }, layout, shape, || (0, 0))
+}
+
+#[test]
+fn every_layout_looks_as_it_did() {
+    for layout in Layout::ALL {
+        let name = format!("{}-{}", layout.kind().name(), layout.name());
+        insta::assert_snapshot!(name, braille(&counted(layout, Shape::Circle)));
+    }
+}
+
+#[test]
+fn no_pixel_of_any_figure_has_changed() {
+    let mut sums: Vec<String> = Vec::new();
+    let mut seen = std::collections::HashSet::new();
+    for condition in conditions().iter().filter(|it| seen.insert((it.layout, it.shape))) {
+        let mut sum = flate2::Crc::new();
+        sum.update(&counted(condition.layout, condition.shape));
+        let (kind, layout) = (condition.layout.kind().name(), condition.layout.name());
+        sums.push(format!("{kind} {layout} {}: {:08x}", condition.shape.name(), sum.sum()));
+    }
+    insta::assert_snapshot!(sums.join("\n"));
+}
+
+#[test]
+fn svg_has_the_strokes() {
+    let problem: Problem = "partition 4 hexagon : 1 2 3 4 | 5 6 7 8 | 9 10 ? 11".parse().unwrap();
+    let svg = svg(&problem);
+    assert_eq!(svg.matches("<polygon").count(), 3);
+    assert_eq!(svg.matches("<line").count(), 6);
+    assert_eq!(svg.matches("<path").count(), 12);
+    assert!(
+        svg.starts_with("<svg xmlns") && svg.contains("viewBox=\"0 0 900 300\"") && svg.ends_with("</svg>\n")
+    );
 }

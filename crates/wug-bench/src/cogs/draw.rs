@@ -1,0 +1,229 @@
+//! Drawing sentences: distinct, obeying what the data obey.
+
+use std::collections::HashSet;
+
+use rayon::prelude::*;
+use wug_data::{Stream, Streams};
+use wug_grammar::{Arena, NodeId, RuleId, Sort};
+
+use super::files::Row;
+use super::grammar::{LANGUAGE, Language, ONCE, PP};
+use super::lf::Notation;
+use super::meaning::meaning;
+use super::sentence::{Clause, Frame, NounPhrase, Sentence};
+
+/// At most so many `that`, and so many prepositions, in a sentence of the training distribution.
+pub const MOST_EMBEDDED: usize = 2;
+
+/// A sentence that was drawn.
+#[derive(Debug, Clone)]
+pub struct Drawn {
+    /// As text.
+    pub text: String,
+    /// Taken apart.
+    pub sentence: Sentence<'static>,
+}
+
+impl Drawn {
+    fn new(language: &Language, arena: &Arena, tree: NodeId) -> Self {
+        Self { text: language.text(arena, tree), sentence: language.sentence(arena, tree) }
+    }
+
+    /// As a row with its logical form.
+    pub fn row(&self, kind: &str) -> Row {
+        let form = meaning(&self.sentence).print(Notation::Cogs);
+        Row { sentence: self.text.clone(), form, kind: kind.to_owned() }
+    }
+}
+
+/// Draws `number` distinct sentences of a sort: candidate `j` comes from stream `j`, and is taken if it obeys the
+/// filters and is new. Fewer if a great many candidates in a row bring nothing new.
+pub fn distinct(sort: &str, streams: &Streams, number: usize) -> Vec<Drawn> {
+    let language = &*LANGUAGE;
+    let sort = language.grammar.sort(sort).expect("a sort of the grammar");
+    accept(number, |j| {
+        let mut arena = Arena::new();
+        let tree = language.grammar.sample(sort, &mut arena, &mut streams.item(j), 500)?;
+        let sentence = language.sentence(&arena, tree);
+        let counts = Counts::of(&sentence);
+        let is_fit = !counts.repeats && counts.that <= MOST_EMBEDDED && counts.prepositions <= MOST_EMBEDDED;
+        is_fit.then(|| Drawn { text: language.text(&arena, tree), sentence })
+    })
+}
+
+/// Takes candidates in order until there are enough that differ.
+fn accept(number: usize, candidate: impl Fn(u64) -> Option<Drawn> + Sync) -> Vec<Drawn> {
+    const CHUNK: u64 = 4096;
+    /// Nothing new among so many: there is nothing left to find.
+    const PATIENCE: u64 = 64 * CHUNK;
+    let mut taken: Vec<Drawn> = Vec::with_capacity(number);
+    let mut seen: HashSet<String> = HashSet::with_capacity(number);
+    let (mut next, mut last_new) = (0, 0);
+    while taken.len() < number && next - last_new < PATIENCE {
+        // Few are wanted at the end; the rest of the chunk would be drawn in vain.
+        let chunk = CHUNK.min(64 + 4 * (number - taken.len()) as u64);
+        let drawn: Vec<Option<Drawn>> = (next..next + chunk).into_par_iter().map(&candidate).collect();
+        for drawn in drawn.into_iter().flatten() {
+            if taken.len() < number && seen.insert(drawn.text.clone()) {
+                taken.push(drawn);
+                last_new = next;
+            }
+        }
+        next += chunk;
+    }
+    taken
+}
+
+/// What recurs in a recursion set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Recursion {
+    /// Clauses with `that`.
+    Clauses,
+    /// Prepositional phrases.
+    Phrases,
+}
+
+/// Draws `number` distinct sentences in which exactly `depth` clauses are embedded, or prepositional phrases nested.
+///
+/// No noun and no name occurs twice. Drawing until that happens would take for ever at great depths, so here each noun
+/// is drawn from those that are left.
+pub fn recursive(recursion: Recursion, depth: usize, streams: &Streams, number: usize) -> Vec<Drawn> {
+    let language = &*LANGUAGE;
+    let (start, recursive) = match recursion {
+        Recursion::Clauses => ("CP-RECURSION", "CP-RECURSION"),
+        Recursion::Phrases => ("PP-RECURSION", PP),
+    };
+    let start = language.grammar.sort(start).expect("a sort of the grammar");
+    let recursive = language.grammar.sort(recursive).expect("a sort of the grammar");
+    let once = ONCE.map(|sort| language.grammar.sort(sort).expect("a sort of the grammar"));
+    accept(number, |j| {
+        let mut drawer = Drawer {
+            language,
+            once: &once,
+            recursive,
+            // The first prepositional phrase is there without recursion.
+            left: if recursion == Recursion::Phrases { depth - 1 } else { depth },
+            used: HashSet::new(),
+            arena: Arena::new(),
+            stream: streams.item(j),
+        };
+        let tree = drawer.draw(start)?;
+        let drawn = Drawn::new(language, &drawer.arena, tree);
+        let counts = Counts::of(&drawn.sentence);
+        let is_fit = match recursion {
+            Recursion::Clauses => counts.that == depth && counts.prepositions <= MOST_EMBEDDED,
+            Recursion::Phrases => counts.prepositions == depth,
+        };
+        is_fit.then_some(drawn)
+    })
+}
+
+/// Draws a tree in which a sort recurs exactly so often and no noun is used twice.
+struct Drawer<'l> {
+    language: &'l Language,
+    /// Sorts whose words are used once.
+    once: &'l [Sort],
+    recursive: Sort,
+    /// How often it still recurs.
+    left: usize,
+    used: HashSet<&'static str>,
+    arena: Arena,
+    stream: Stream,
+}
+
+impl Drawer<'_> {
+    fn draw(&mut self, sort: Sort) -> Option<NodeId> {
+        let rule = self.choose(sort)?;
+        if let (Some(word), true) = (self.language.word(rule), self.once.contains(&sort)) {
+            self.used.insert(word);
+        }
+        let grammar = &self.language.grammar;
+        let children: Vec<NodeId> =
+            grammar.rule(rule).arguments().iter().map(|&sort| self.draw(sort)).collect::<Option<_>>()?;
+        Some(self.arena.add(rule, &children))
+    }
+
+    /// A rule of the sort by weight, among those that may be used now.
+    fn choose(&mut self, sort: Sort) -> Option<RuleId> {
+        let goes_on = (sort == self.recursive).then(|| {
+            let goes_on = self.left > 0;
+            self.left = self.left.saturating_sub(1);
+            goes_on
+        });
+        let once = self.once.contains(&sort);
+        let rules: Vec<(RuleId, f64)> = self
+            .language
+            .grammar
+            .rules_of(sort)
+            .iter()
+            .filter(|&&rule| goes_on.is_none_or(|goes_on| self.recurs(rule) == goes_on))
+            .filter(|&&rule| !once || self.language.word(rule).is_none_or(|word| !self.used.contains(word)))
+            .map(|&rule| (rule, self.language.grammar.rule(rule).weight()))
+            .collect();
+        let total: f64 = rules.iter().map(|(_, weight)| weight).sum();
+        let mut left = self.stream.unit() * total;
+        for &(rule, weight) in &rules {
+            if left < weight {
+                return Some(rule);
+            }
+            left -= weight;
+        }
+        rules.last().map(|(rule, _)| *rule)
+    }
+
+    /// Whether a rule of the recursive sort leads back to it, directly or by one rule.
+    fn recurs(&self, rule: RuleId) -> bool {
+        let grammar = &self.language.grammar;
+        grammar.rule(rule).arguments().iter().any(|&sort| {
+            sort == self.recursive
+                || grammar.rules_of(sort).iter().any(|&rule| {
+                    let name = grammar.sort_name(sort);
+                    name.ends_with("-MATRIX") && grammar.rule(rule).arguments().contains(&self.recursive)
+                })
+        })
+    }
+}
+
+/// What the filters look at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Counts {
+    /// How many clauses are embedded.
+    pub that: usize,
+    /// How many prepositions there are.
+    pub prepositions: usize,
+    /// Whether a noun or a name occurs twice.
+    pub repeats: bool,
+}
+
+impl Counts {
+    /// Counts.
+    pub fn of(sentence: &Sentence<'_>) -> Self {
+        let mut seen: Vec<&str> = Vec::new();
+        let mut prepositions = 0;
+        for phrase in sentence.clauses.iter().flat_map(|clause| noun_phrases(clause)) {
+            match phrase {
+                NounPhrase::Name(name) => seen.push(name),
+                NounPhrase::Common(links) => {
+                    prepositions += links.len() - 1;
+                    seen.extend(links.iter().map(|link| link.noun));
+                }
+            }
+        }
+        seen.sort_unstable();
+        let repeats = seen.windows(2).any(|pair| pair[0] == pair[1]);
+        Self { that: sentence.clauses.len() - 1, prepositions, repeats }
+    }
+}
+
+/// Every noun phrase of a clause.
+pub fn noun_phrases<'c, 't>(clause: &'c Clause<'t>) -> impl Iterator<Item = &'c NounPhrase<'t>> {
+    let behind: [Option<&NounPhrase<'t>>; 3] = match &clause.frame {
+        Frame::Bare | Frame::Infinitive(_) | Frame::That => [None, None, None],
+        Frame::Object(object) => [Some(object), None, None],
+        Frame::ToRecipient(first, second) | Frame::TwoObjects(first, second) => {
+            [Some(first), Some(second), None]
+        }
+        Frame::Passive { recipient, theme, agent } => [recipient.as_ref(), theme.as_ref(), agent.as_ref()],
+    };
+    std::iter::once(&clause.subject).chain(behind.into_iter().flatten())
+}

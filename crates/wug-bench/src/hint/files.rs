@@ -1,0 +1,272 @@
+//! The official file format, read and written: lists of objects with the expression, its heads and its values.
+
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{self, BufReader, Write};
+use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
+use serde::Deserialize;
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+use wug_data::{Dataset, Error, RawPart, Result, Selection};
+
+use super::expression::{Expression, parse};
+use super::grammar::Symbol;
+use super::pictures::strips;
+
+/// Rows that are written or checked together.
+const BLOCK: usize = 1 << 13;
+/// The most rows of a part that are read.
+const MAX_ROWS: usize = 100_000_000;
+
+/// The name of the file of a part.
+pub fn file_name(few_shot: Option<Symbol>, part: &str) -> String {
+    match few_shot {
+        Some(symbol) => format!("fewshot_{}_{part}.json", symbol.character()),
+        None => format!("expr_{part}.json"),
+    }
+}
+
+/// Writes a part as the release does, an object a line.
+pub fn write(dataset: &Dataset, selection: &Selection<'_>, out: &mut dyn Write) -> io::Result<()> {
+    out.write_all(b"[")?;
+    for (i, positions) in selection.positions.chunks(BLOCK).enumerate() {
+        let objects: Vec<String> =
+            positions.par_iter().map(|&position| object(dataset, selection, position)).collect();
+        for (j, object) in objects.iter().enumerate() {
+            out.write_all(if i + j == 0 { b"\n" } else { b",\n" })?;
+            out.write_all(object.as_bytes())?;
+        }
+    }
+    out.write_all(b"\n]\n")
+}
+
+fn object(dataset: &Dataset, selection: &Selection<'_>, position: u32) -> String {
+    let (part, row) = (selection.part, selection.part.rows[position as usize]);
+    let text = dataset.table.inputs.get(row).to_string();
+    let mut expression = Expression::default();
+    let prefix = parse(&text).expect("the table holds expressions");
+    expression.set(&prefix).expect("an expression of the table has a value");
+    let mut object = format!("{{\"id\": \"{}\"", part.id(position as usize));
+    if let Some(strips) = strips(dataset) {
+        let paths = strips.paths(&part.name, position);
+        let _ = write!(object, ", \"img_paths\": {paths:?}");
+    }
+    let _ = write!(
+        object,
+        ", \"expr\": \"{text}\", \"head\": {:?}, \"res\": {}, \"res_all\": {:?}",
+        expression.heads, expression.result, expression.values
+    );
+    if part.name != "train"
+        && let Ok(subset) = dataset.table.facts.column("subset")
+    {
+        let _ = write!(object, ", \"eval\": \"{}\"", subset.value(row));
+    }
+    object.push('}');
+    object
+}
+
+/// Writes which images a part has, by symbol.
+pub fn write_listing(dataset: &Dataset, selection: &Selection<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let listing = strips(dataset).map(|strips| strips.listing(selection)).unwrap_or_default();
+    let lines: Vec<String> = listing.iter().map(|(folder, names)| format!("{folder:?}: {names:?}")).collect();
+    writeln!(out, "{{\n{}\n}}", lines.join(",\n"))
+}
+
+/// A row of a file, checked against itself: the expression is one, and its values and heads are right.
+#[derive(Debug, Clone)]
+pub struct Checked {
+    /// In prefix form.
+    pub prefix: Vec<u8>,
+    /// What the file says about its subset.
+    pub subset: Option<String>,
+    /// The images of its tokens, where the file names them.
+    pub images: Vec<String>,
+}
+
+/// The rows of a part, and where each came from.
+#[derive(Debug)]
+pub struct CheckedPart {
+    /// The file.
+    pub path: PathBuf,
+    /// How a row is called in an error: `row` of a list, line of a JSONL file.
+    pub counted: &'static str,
+    /// In order.
+    pub rows: Vec<Checked>,
+}
+
+impl CheckedPart {
+    /// An error about one row.
+    pub fn fail(&self, row: usize, what: impl std::fmt::Display) -> Error {
+        Error::file(&self.path, format!("{} {}: {what}", self.counted, row + 1))
+    }
+}
+
+#[derive(Deserialize)]
+struct Object {
+    expr: String,
+    res: i64,
+    #[serde(default)]
+    head: Option<Vec<i32>>,
+    #[serde(default)]
+    res_all: Option<Vec<i64>>,
+    #[serde(default)]
+    eval: Option<String>,
+    #[serde(default)]
+    img_paths: Vec<String>,
+}
+
+/// Checks an expression against its value.
+fn check_value(text: &str, result: &str) -> Result<Expression, String> {
+    let shown: String = text.chars().take(80).collect();
+    let prefix = parse(text).map_err(|what| format!("`{shown}` is not an expression: {what}"))?;
+    let mut expression = Expression::default();
+    if expression.set(&prefix).is_none() {
+        return Err(format!("`{shown}` has no value: it divides by 0 or is too large"));
+    }
+    if expression.text() != text {
+        return Err(format!("`{shown}` is written `{}`", expression.text()));
+    }
+    if expression.result.to_string() != result {
+        let said: String = result.chars().take(40).collect();
+        return Err(format!("`{shown}` is {}, not {said}", expression.result));
+    }
+    Ok(expression)
+}
+
+fn check(object: Object) -> Result<Checked, String> {
+    let expression = check_value(&object.expr, &object.res.to_string())?;
+    let wrong = |field: &str| Err(format!("`{field}` of `{}` is not what follows from it", object.expr));
+    if object.head.is_some_and(|head| head != expression.heads) {
+        return wrong("head");
+    }
+    if object.res_all.is_some_and(|values| values != expression.values) {
+        return wrong("res_all");
+    }
+    if !object.img_paths.is_empty() && object.img_paths.len() != expression.tokens.len() {
+        return wrong("img_paths");
+    }
+    let prefix = parse(&object.expr)?;
+    Ok(Checked { prefix, subset: object.eval, images: object.img_paths })
+}
+
+/// Checks rows of a JSONL or Parquet file.
+pub fn check_raw(raw: RawPart) -> Result<CheckedPart> {
+    let checked = |row: &wug_data::RawRow| match check_value(&row.input, &row.target) {
+        Ok(_) => {
+            let prefix = parse(&row.input).map_err(|what| raw.fail(row, what))?;
+            Ok(Checked { prefix, subset: None, images: Vec::new() })
+        }
+        Err(what) => Err(raw.fail(row, what)),
+    };
+    let rows = raw.rows.par_iter().map(checked).collect::<Result<_>>()?;
+    Ok(CheckedPart { path: raw.path, counted: "line", rows })
+}
+
+/// Reads a list of objects.
+pub fn read(path: &Path) -> Result<CheckedPart> {
+    let mut rows = Vec::new();
+    read_json(path, List { rows: &mut rows })?;
+    Ok(CheckedPart { path: path.to_owned(), counted: "row", rows })
+}
+
+/// Reads one part of one symbol of the release's `fewshot_dataset.json`: objects by symbol and part.
+pub fn read_few_shot(path: &Path, symbol: Symbol, part: &str) -> Result<CheckedPart> {
+    let mut rows = Vec::new();
+    let keys = [symbol.character().to_string(), part.to_owned()];
+    read_json(path, Keyed { keys: &keys, rows: &mut rows })?;
+    if rows.is_empty() {
+        return Err(Error::file(path, format!("has no `{}` of `{}`", keys[1], keys[0])));
+    }
+    Ok(CheckedPart { path: path.to_owned(), counted: "row", rows })
+}
+
+fn read_json<'de, S: DeserializeSeed<'de, Value = ()>>(path: &Path, seed: S) -> Result<()> {
+    let file = File::open(path).map_err(Error::io(path))?;
+    if file.metadata().map_err(Error::io(path))?.is_dir() {
+        return Err(Error::file(path, "is a folder, not a file"));
+    }
+    let mut reader = serde_json::Deserializer::from_reader(BufReader::with_capacity(1 << 18, file));
+    let done = seed.deserialize(&mut reader).and_then(|()| reader.end());
+    done.map_err(|error| {
+        // What a row says is told without the parser's place, which is behind it.
+        let what = error.to_string();
+        match what.strip_prefix(ROW).and_then(|what| what.rsplit_once(" at line ")) {
+            Some((what, _)) => Error::file(path, format!("row {what}")),
+            None => Error::line(path, error.line(), format!("expected a list of expressions: {what}")),
+        }
+    })
+}
+
+/// Marks an error about what a row says, rather than how it is written.
+const ROW: &str = "wrong row ";
+
+/// Reads objects one by one: a whole file of them would not fit into memory.
+struct List<'a> {
+    rows: &'a mut Vec<Checked>,
+}
+
+impl<'de> DeserializeSeed<'de> for List<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_seq(self)
+    }
+}
+
+impl<'de> Visitor<'de> for List<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a list of objects with `expr` and `res`")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
+        while let Some(object) = list.next_element::<Object>()? {
+            let number = self.rows.len() + 1;
+            let fail = |what| serde::de::Error::custom(format!("{ROW}{number}: {what}"));
+            if number > MAX_ROWS {
+                return Err(fail(format!("more than {MAX_ROWS} rows")));
+            }
+            self.rows.push(check(object).map_err(fail)?);
+        }
+        Ok(())
+    }
+}
+
+/// Reads the list behind some keys and skips everything else.
+struct Keyed<'a> {
+    keys: &'a [String],
+    rows: &'a mut Vec<Checked>,
+}
+
+impl<'de> DeserializeSeed<'de> for Keyed<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        match self.keys {
+            [] => List { rows: self.rows }.deserialize(deserializer),
+            _ => deserializer.deserialize_map(self),
+        }
+    }
+}
+
+impl<'de> Visitor<'de> for Keyed<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "an object with `{}`", self.keys[0])
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        while let Some(key) = map.next_key::<String>()? {
+            if key == self.keys[0] {
+                map.next_value_seed(Keyed { keys: &self.keys[1..], rows: self.rows })?;
+            } else {
+                map.next_value::<IgnoredAny>()?;
+            }
+        }
+        Ok(())
+    }
+}

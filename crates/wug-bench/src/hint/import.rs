@@ -1,0 +1,107 @@
+//! Reading a dataset that somebody else drew: the release, or a folder that wug wrote. Every row is checked against
+//! itself and against the rule of its part.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use wug_data::{Error, Part, Result};
+
+use super::expression::Expression;
+use super::files::{self, CheckedPart};
+use super::splits::{Design, SUBSETS};
+use crate::read_written_by_wug;
+
+/// Expressions, the subset of each, the parts, and the images that the files name for each row of a part.
+pub struct Imported {
+    /// Distinct expressions in prefix form.
+    pub prefixes: Vec<Vec<u8>>,
+    /// For each its place in [`SUBSETS`].
+    pub subsets: Vec<u8>,
+    /// Train, val and test.
+    pub parts: Vec<Part>,
+    /// By part and row; empty where the files name none.
+    pub images: Vec<Vec<Vec<String>>>,
+}
+
+/// Reads train, val and test of a dataset (`symbol`, `image`, `fewshot-x`, ...).
+pub fn import(folder: &Path, dataset: &str, design: &Design) -> Result<Imported> {
+    if !folder.is_dir() {
+        return Err(Error::file(folder, "is not a folder"));
+    }
+    let parts: Vec<CheckedPart> = ["train", "val", "test"]
+        .iter()
+        .map(|part| read_part(folder, dataset, design, part))
+        .collect::<Result<_>>()?;
+
+    let mut imported =
+        Imported { prefixes: Vec::new(), subsets: Vec::new(), parts: Vec::new(), images: Vec::new() };
+    let mut known: HashMap<Vec<u8>, u32> = HashMap::new();
+    for (name, part) in ["train", "val", "test"].into_iter().zip(parts) {
+        let mut rows = Vec::with_capacity(part.rows.len());
+        for (i, row) in part.rows.iter().enumerate() {
+            let next = imported.prefixes.len() as u32;
+            let row_of_table = *known.entry(row.prefix.clone()).or_insert(next);
+            if row_of_table == next {
+                let subset = subset_of(design, &row.prefix, name).map_err(|what| part.fail(i, what))?;
+                imported.prefixes.push(row.prefix.clone());
+                imported.subsets.push(subset);
+            }
+            let subset = SUBSETS[imported.subsets[row_of_table as usize] as usize];
+            if name != "train" && row.subset.as_ref().is_some_and(|said| said != subset) {
+                let said = row.subset.as_deref().unwrap_or_default();
+                return Err(part.fail(i, format!("belongs to subset {subset}, not {said}")));
+            }
+            rows.push(row_of_table);
+        }
+        imported.parts.push(Part::new(name, rows));
+        imported.images.push(part.rows.into_iter().map(|row| row.images).collect());
+    }
+    Ok(imported)
+}
+
+/// Where an expression belongs that no earlier part has: train is read first, so what val and test share with it is
+/// known already.
+fn subset_of(design: &Design, prefix: &[u8], part: &str) -> Result<u8, String> {
+    let mut expression = Expression::default();
+    expression.set(prefix).expect("an expression was checked when it was read");
+    let (operators, largest) = (expression.operators(), expression.largest);
+    let text = expression.text();
+    if operators > design.operators {
+        return Err(format!("`{text}` has {operators} operators, more than {}", design.operators));
+    }
+    if largest > design.value {
+        return Err(format!("`{text}` has a part worth {largest}, more than {}", design.value));
+    }
+    if let Some(symbol) = design.symbol.filter(|symbol| !prefix.contains(&symbol.0)) {
+        return Err(format!("`{text}` is without `{}`", symbol.character()));
+    }
+    let (long, large) = (operators > design.train_operators, largest > design.train_value);
+    match (part, long, large) {
+        ("train", false, false) => Ok(0),
+        ("train", true, _) => {
+            Err(format!("`{text}` has {operators} operators; train has at most {}", design.train_operators))
+        }
+        ("train", _, true) => {
+            Err(format!("`{text}` has a part worth {largest}; train has at most {}", design.train_value))
+        }
+        _ => Ok(design.subset_unseen(prefix)),
+    }
+}
+
+fn read_part(folder: &Path, dataset: &str, design: &Design, part: &str) -> Result<CheckedPart> {
+    if let Some(raw) = read_written_by_wug(folder, &format!("hint/{dataset}"), part)? {
+        return files::check_raw(raw);
+    }
+    let name = files::file_name(design.symbol, part);
+    let path = folder.join(&name);
+    if path.is_file() {
+        return files::read(&path);
+    }
+    let together = folder.join("fewshot_dataset.json");
+    match design.symbol {
+        Some(symbol) if together.is_file() => files::read_few_shot(&together, symbol, part),
+        _ => {
+            Err(Error::file(folder, format!("has neither {name} nor {part}.jsonl or {part}.parquet by wug")))
+        }
+    }
+}

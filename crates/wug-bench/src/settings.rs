@@ -1,0 +1,67 @@
+use std::str::FromStr;
+
+use wug_data::{Error, Result};
+
+/// Something about a dataset that a user may choose.
+#[derive(Debug, Clone, Copy)]
+pub struct Setting {
+    /// Its name, for `--with name=value`.
+    pub name: &'static str,
+    /// What it is if nobody chooses.
+    pub default: &'static str,
+    /// What it does.
+    pub about: &'static str,
+}
+
+/// What a user chose: `key=value`, in the order given.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Settings {
+    chosen: Vec<(String, String)>,
+}
+
+impl Settings {
+    /// Sets a key; a later value replaces an earlier one.
+    pub fn set(&mut self, key: &str, value: &str) {
+        self.chosen.retain(|(known, _)| known != key);
+        self.chosen.push((key.to_owned(), value.to_owned()));
+    }
+
+    /// The value of a key, if it was chosen.
+    pub fn get(&self, key: &str) -> Option<&str> {
+        self.chosen.iter().find(|(known, _)| known == key).map(|(_, value)| value.as_str())
+    }
+
+    /// Replaces `value` by what was chosen for a key.
+    pub fn apply<T: FromStr>(&self, key: &str, value: &mut T) -> Result<()> {
+        if let Some(text) = self.get(key) {
+            *value = text.parse().map_err(|_| {
+                Error::usage(format!("`{text}` is no value for {key}: expected a number in its range"))
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Whether nothing was chosen.
+    pub fn is_empty(&self) -> bool {
+        self.chosen.is_empty()
+    }
+
+    /// Each choice as `key=value`.
+    pub fn typed(&self) -> Vec<String> {
+        self.chosen.iter().map(|(key, value)| format!("{key}={value}")).collect()
+    }
+
+    /// Fails if a key is none of these.
+    pub fn check(&self, benchmark: &str, known: &[Setting]) -> Result<()> {
+        for (key, _) in &self.chosen {
+            if !known.iter().any(|setting| setting.name == key) {
+                let names: Vec<&str> = known.iter().map(|setting| setting.name).collect();
+                return Err(Error::usage(match names.as_slice() {
+                    [] => format!("{benchmark} has no setting `{key}`: it has none"),
+                    names => format!("{benchmark} has no setting `{key}`; there are: {}", names.join(", ")),
+                }));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,463 @@
+//! What a user sees: learn, predict, explain, save.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use wug_grammar::Vocab;
+
+use crate::Algebra;
+use crate::chart::Tree;
+use crate::costs::Costs;
+use crate::grammar::{Grammar, TOP};
+use crate::induce::{best_tree, evaluate, induce};
+use crate::integers::{self, Integers, looks_like_integers};
+use crate::invert::invert;
+use crate::links::estimate;
+use crate::meaning::{self, Form, Manner, Script, looks_like_predications};
+use crate::pairs::Pairs;
+use crate::plan::Plan;
+use crate::predications::{self, Predication, Predications};
+use crate::programs::Expr;
+use crate::saved::{LoadError, SavedGrammar};
+use crate::strings::{self, Piece, Strings};
+use crate::symbols::{Child, Sym};
+
+/// Settings of the learner: one set for all data.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// Time after which the best grammar so far is used.
+    pub budget: Duration,
+    /// A part of the learner that is switched off, to see what it is worth.
+    pub without: Option<Without>,
+}
+
+/// Parts of the learner that can be switched off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Without {
+    /// Bits for places where a rule's source stands but the rule does not hold.
+    Penalty,
+    /// Taking away links that no training row needs.
+    Sparsify,
+    /// Links that training shows to be wrong.
+    Refute,
+    /// Dropping rules again to look for shorter descriptions.
+    Prune,
+    /// More than one start.
+    Starts,
+    /// Leaving out words without meaning.
+    Erase,
+    /// Taking contradicted and singular templates for noise.
+    Exceptions,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { budget: Duration::from_secs(60), without: None }
+    }
+}
+
+/// A learned grammar, ready to predict.
+#[derive(Debug, Clone)]
+pub struct Model {
+    words: Vocab,
+    /// Words that are left out of every source.
+    erased: BTreeSet<u32>,
+    /// Whether the grammar was learned from target to source, and predicts by running backwards.
+    backwards: bool,
+    learned: Learned,
+}
+
+#[derive(Debug, Clone)]
+enum Learned {
+    Strings(Kit<Strings>),
+    Predications(Kit<Predications>, Script),
+    Integers(Kit<Integers>),
+}
+
+/// An algebra with the grammar learned in it.
+#[derive(Debug, Clone)]
+pub(crate) struct Kit<A: Algebra> {
+    algebra: A,
+    grammar: Grammar<A::Term>,
+    costs: Costs,
+}
+
+/// A prediction and how sure it is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Prediction {
+    /// The predicted target; empty when the model abstains.
+    pub text: String,
+    /// Bits of the derivation.
+    pub bits: f64,
+    /// Whether a slot was filled by what was never seen in it.
+    pub coerced: bool,
+    /// Words that training never showed.
+    pub unknown: Vec<String>,
+    /// Why there is no prediction.
+    pub abstained: Option<String>,
+    /// The derivation.
+    pub tree: Option<Tree>,
+}
+
+impl Prediction {
+    fn nothing() -> Self {
+        Self {
+            text: String::new(),
+            bits: f64::INFINITY,
+            coerced: false,
+            unknown: Vec::new(),
+            abstained: None,
+            tree: None,
+        }
+    }
+}
+
+/// Learns from pairs of source and target, tokens separated by spaces.
+pub fn learn<S: AsRef<str>, T: AsRef<str>>(
+    pairs: impl IntoIterator<Item = (S, T)>,
+    settings: &Settings,
+) -> Model {
+    let plan = Plan::new(settings);
+    let mut pairs = Pairs::new(pairs);
+    // A source with several targets is no function of its words; if the targets are, the grammar is theirs.
+    let backwards = {
+        let (several, reversed) = pairs.ambiguity();
+        several > 0.05
+            && reversed < several / 4.0
+            && !looks_like_integers(&pairs)
+            && !looks_like_predications(&pairs)
+    };
+    if backwards {
+        pairs = pairs.reversed();
+    }
+    let mut erased = BTreeSet::new();
+    let learned = if looks_like_integers(&pairs) {
+        let (algebra, mut grammar, cases) = integers::read(&pairs);
+        estimate(&algebra, &mut grammar, &cases, &plan);
+        Learned::Integers(Kit::new(algebra, grammar))
+    } else if looks_like_predications(&pairs) {
+        let (algebra, script, mut material) = meaning::read(&pairs, &plan);
+        erased = std::mem::take(&mut material.erased);
+        let grammar = induce(&algebra, &mut material, &plan);
+        Learned::Predications(Kit::new(algebra, grammar), script)
+    } else {
+        let (algebra, mut material) = Strings::read(&pairs, &plan);
+        erased = std::mem::take(&mut material.erased);
+        let grammar = induce(&algebra, &mut material, &plan);
+        Learned::Strings(Kit::new(algebra, grammar))
+    };
+    Model { words: pairs.source, erased, backwards, learned }
+}
+
+impl<A: Algebra> Kit<A> {
+    fn new(algebra: A, grammar: Grammar<A::Term>) -> Self {
+        let costs = Costs::new(&grammar);
+        Self { algebra, grammar, costs }
+    }
+
+    /// Fills a prediction; `write` makes the text of a value.
+    fn predict(
+        &self,
+        tokens: &[u32],
+        positions: &[u16],
+        prediction: &mut Prediction,
+        write: impl FnOnce(&A::Value, &Tree) -> String,
+    ) {
+        match best_tree(&self.grammar, &self.costs, tokens) {
+            Ok((tree, bits)) => {
+                prediction.bits = bits;
+                let unseen = |&(parent, slot, child): &(u32, u8, Child)| {
+                    self.grammar.link((parent, slot), child) <= 0.0
+                };
+                prediction.coerced = tree.links().iter().any(unseen);
+                match evaluate(&self.algebra, &self.grammar, &tree, positions) {
+                    Some(value) => prediction.text = write(&value, &tree),
+                    None => prediction.abstained = Some("the derivation has no value".to_owned()),
+                }
+                prediction.tree = Some(tree);
+            }
+            Err(why) => prediction.abstained = Some(why.to_owned()),
+        }
+    }
+}
+
+impl Model {
+    /// Predicts the target of a source.
+    pub fn predict(&self, source: &str) -> Prediction {
+        if self.backwards { self.run_backwards(source) } else { self.run_forwards(source) }
+    }
+
+    /// A source whose target this is. Only grammars of strings run backwards.
+    pub fn invert(&self, target: &str) -> Prediction {
+        if self.backwards { self.run_forwards(target) } else { self.run_backwards(target) }
+    }
+
+    /// Whether the grammar was learned from target to source.
+    pub fn is_backwards(&self) -> bool {
+        self.backwards
+    }
+
+    fn run_forwards(&self, source: &str) -> Prediction {
+        let spelled: Vec<&str> = source.split_whitespace().collect();
+        let tokens: Vec<u32> = spelled.iter().map(|word| self.words.get(word).unwrap_or(u32::MAX)).collect();
+        let positions: Vec<u16> = (0..tokens.len().min(usize::from(u16::MAX)) as u16)
+            .filter(|&at| !self.erased.contains(&tokens[at as usize]))
+            .collect();
+        let kept: Vec<u32> = positions.iter().map(|&at| tokens[at as usize]).collect();
+        let unknown = spelled.iter().zip(&tokens).filter(|(_, token)| **token == u32::MAX);
+        let unknown = unknown.map(|(word, _)| (*word).to_owned()).collect();
+        let mut prediction = Prediction { unknown, ..Prediction::nothing() };
+        match &self.learned {
+            Learned::Strings(kit) => {
+                kit.predict(&kept, &positions, &mut prediction, |value, _| {
+                    kit.algebra.write(value, &spelled)
+                });
+            }
+            Learned::Integers(kit) => {
+                kit.predict(&kept, &positions, &mut prediction, |value, _| value.to_string());
+            }
+            Learned::Predications(kit, script) => {
+                kit.predict(&kept, &positions, &mut prediction, |value, tree| {
+                    write_predications(kit, script, value, tree, (&positions, &tokens, &spelled))
+                });
+            }
+        }
+        prediction
+    }
+
+    fn run_backwards(&self, target: &str) -> Prediction {
+        let mut prediction = Prediction::nothing();
+        let Learned::Strings(kit) = &self.learned else {
+            prediction.abstained = Some("only grammars of strings run backwards".to_owned());
+            return prediction;
+        };
+        let symbol = |text: &str| kit.algebra.symbols.iter().position(|symbol| symbol == text);
+        let tokens: Option<Vec<u32>> =
+            target.split_whitespace().map(|text| Some(symbol(text)? as u32)).collect();
+        let found = match tokens {
+            Some(tokens) => invert(&kit.algebra, &kit.grammar, &kit.costs, &tokens),
+            None => Err("the target has a symbol that was never seen"),
+        };
+        match found {
+            Ok((words, bits, seen)) => {
+                let words: Vec<&str> = words.iter().map(|&word| self.words.word(word)).collect();
+                prediction.text = words.join(" ");
+                prediction.bits = bits;
+                prediction.coerced = !seen;
+            }
+            Err(why) => prediction.abstained = Some(why.to_owned()),
+        }
+        prediction
+    }
+
+    /// The derivation of a prediction in one line: rules with what fills them, `?` where it was never seen.
+    pub fn derivation(&self, prediction: &Prediction) -> String {
+        let Some(tree) = &prediction.tree else { return String::new() };
+        match &self.learned {
+            Learned::Strings(kit) => self.tree_text(kit, tree, (TOP, 0)),
+            Learned::Predications(kit, _) => self.tree_text(kit, tree, (TOP, 0)),
+            Learned::Integers(kit) => self.tree_text(kit, tree, (TOP, 0)),
+        }
+    }
+
+    fn tree_text<A: Algebra>(&self, kit: &Kit<A>, tree: &Tree, place: (u32, u8)) -> String {
+        let mark = if kit.grammar.link(place, tree.child) > 0.0 { "" } else { "?" };
+        match tree.child {
+            Child::Word(word) if (word as usize) < self.words.len() => {
+                format!("{mark}{}", self.words.word(word))
+            }
+            Child::Word(_) => format!("{mark}<new word>"),
+            Child::Rule(rule) => {
+                let children: Vec<String> = tree
+                    .children
+                    .iter()
+                    .enumerate()
+                    .map(|(slot, child)| self.tree_text(kit, child, (rule, slot as u8)))
+                    .collect();
+                format!("{mark}r{rule}({})", children.join(" "))
+            }
+        }
+    }
+
+    /// The grammar as text.
+    pub fn text(&self) -> String {
+        match &self.learned {
+            Learned::Strings(kit) => self.kit_text(kit),
+            Learned::Predications(kit, _) => self.kit_text(kit),
+            Learned::Integers(kit) => {
+                let library = &kit.algebra.library.functions;
+                let functions =
+                    library.iter().enumerate().map(|(i, (f, _))| format!("f{i}(x, y) = {}\n", f.show(i)));
+                functions.collect::<String>() + &self.kit_text(kit)
+            }
+        }
+    }
+
+    fn kit_text<A: Algebra>(&self, kit: &Kit<A>) -> String {
+        let mut text = String::new();
+        let child_name = |child: &Child| match child {
+            Child::Word(word) => self.words.word(*word).to_owned(),
+            Child::Rule(rule) => format!("r{rule}"),
+        };
+        if !self.erased.is_empty() {
+            let erased: Vec<&str> = self.erased.iter().map(|&word| self.words.word(word)).collect();
+            text += &format!("without meaning: {}\n", erased.join(" "));
+        }
+        for (i, rule) in kit.grammar.rules.iter().enumerate() {
+            let mut slot = 0;
+            let source: Vec<String> = rule
+                .source
+                .iter()
+                .map(|sym| match sym {
+                    Sym::Word(word) => self.words.word(*word).to_owned(),
+                    Sym::Slot(class) => {
+                        slot += 1;
+                        if *class == 0 { format!("${slot}") } else { format!("${slot}:{class}") }
+                    }
+                })
+                .collect();
+            let kind = if rule.root { "ROOT" } else { "r" };
+            let n = kit.grammar.link((TOP, 0), Child::Rule(i as u32));
+            text +=
+                &format!("{kind}{i}: {} => {}  [{n:.1}]\n", source.join(" "), kit.algebra.show(&rule.term));
+            for slot in 0..slot {
+                if let Some(children) = kit.grammar.links.get(&(i as u32, slot as u8)) {
+                    let names: Vec<String> =
+                        children.iter().map(|(c, n)| format!("{}({n:.1})", child_name(c))).collect();
+                    text += &format!("    ${}: {}\n", slot + 1, names.join(" "));
+                }
+            }
+        }
+        text
+    }
+}
+
+/// Writes predications; a word that was never seen shows as most words in its slot do.
+fn write_predications(
+    kit: &Kit<Predications>,
+    script: &Script,
+    value: &Predication,
+    tree: &Tree,
+    (positions, tokens, spelled): (&[u16], &[u32], &[&str]),
+) -> String {
+    let mut content = Vec::new();
+    let mut guessed: BTreeMap<u16, Manner> = BTreeMap::new();
+    let mut open = vec![(tree, (TOP, 0u8))];
+    while let Some((tree, place)) = open.pop() {
+        match tree.child {
+            Child::Rule(rule) => {
+                open.extend(
+                    tree.children.iter().enumerate().map(|(slot, child)| (child, (rule, slot as u8))),
+                );
+            }
+            Child::Word(word) => {
+                let at = positions[tree.span.0];
+                content.push(at);
+                if !script.manners.contains_key(&word) {
+                    let mut votes: BTreeMap<&Manner, f64> = BTreeMap::new();
+                    for (child, n) in kit.grammar.links.get(&place).into_iter().flatten() {
+                        if let Child::Word(other) = child
+                            && let Some(manner) = script.manners.get(other)
+                        {
+                            *votes.entry(manner).or_default() += n;
+                        }
+                    }
+                    let most = votes.into_iter().max_by(|a, b| a.1.total_cmp(&b.1));
+                    let manner =
+                        most.map_or(Manner { own: false, form: Form::Itself }, |(manner, _)| manner.clone());
+                    guessed.insert(at, manner);
+                }
+            }
+        }
+    }
+    let symbol = |at: u16| match script.owns.get(tokens[at as usize] as usize).copied().flatten() {
+        Some(symbol) => kit.algebra.symbols[symbol as usize].clone(),
+        None => spelled[at as usize].to_owned(),
+    };
+    let manner = |at: u16| {
+        let known = script.manners.get(&tokens[at as usize]).or_else(|| guessed.get(&at));
+        known.cloned().unwrap_or(Manner { own: false, form: Form::Itself })
+    };
+    script.write(value, &content, &kit.algebra.symbols, symbol, manner)
+}
+
+/// The JSON of a model.
+#[derive(Serialize, Deserialize)]
+struct Saved {
+    schema: u32,
+    words: Vec<String>,
+    erased: BTreeSet<u32>,
+    backwards: bool,
+    #[serde(flatten)]
+    learned: SavedLearned,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(tag = "algebra", rename_all = "lowercase")]
+enum SavedLearned {
+    Strings { lexicon: Strings, grammar: SavedGrammar<Vec<Piece>> },
+    Predications { symbols: Predications, script: Script, grammar: SavedGrammar<Predication> },
+    Integers { values: Integers, grammar: SavedGrammar<Expr> },
+}
+
+impl Model {
+    /// The model as JSON, which [`Model::load`] reads.
+    pub fn save(&self) -> String {
+        let learned = match &self.learned {
+            Learned::Strings(kit) => {
+                SavedLearned::Strings { lexicon: kit.algebra.clone(), grammar: (&kit.grammar).into() }
+            }
+            Learned::Predications(kit, script) => SavedLearned::Predications {
+                symbols: kit.algebra.clone(),
+                script: script.clone(),
+                grammar: (&kit.grammar).into(),
+            },
+            Learned::Integers(kit) => {
+                SavedLearned::Integers { values: kit.algebra.clone(), grammar: (&kit.grammar).into() }
+            }
+        };
+        let (erased, backwards) = (self.erased.clone(), self.backwards);
+        let saved = Saved { schema: 1, words: self.words.words().to_vec(), erased, backwards, learned };
+        serde_json::to_string(&saved).expect("maps have text keys and numbers are finite")
+    }
+
+    /// Reads a model that was saved. The text is hostile until it is checked.
+    pub fn load(text: &str) -> Result<Self, LoadError> {
+        let saved: Saved = serde_json::from_str(text)?;
+        if saved.schema != 1 {
+            return Err(LoadError::Broken("its schema is not 1"));
+        }
+        let words: Vocab = saved.words.iter().collect();
+        if words.len() != saved.words.len() {
+            return Err(LoadError::Broken("a word is there twice"));
+        }
+        let count = words.len();
+        let learned = match saved.learned {
+            SavedLearned::Strings { lexicon, grammar } => {
+                let fits = |symbol: u32| (symbol as usize) < lexicon.symbols.len();
+                let grammar = grammar.open(count, |term| strings::slots_used(term, fits))?;
+                if lexicon.owns.len() != count || lexicon.owns.iter().flatten().any(|&symbol| !fits(symbol)) {
+                    return Err(LoadError::Broken("a word owns a symbol that is not there"));
+                }
+                Learned::Strings(Kit::new(lexicon, grammar))
+            }
+            SavedLearned::Predications { symbols, script, grammar } => {
+                let fits = |symbol: u32| (symbol as usize) < symbols.symbols.len();
+                let grammar = grammar.open(count, |term| predications::slots_used(term, fits))?;
+                if !script.fits(count, symbols.symbols.len()) {
+                    return Err(LoadError::Broken("the script names symbols that are not there"));
+                }
+                Learned::Predications(Kit::new(symbols, grammar), script)
+            }
+            SavedLearned::Integers { values, grammar } => {
+                let grammar = grammar.open(count, |term| values.library.slots_used(term))?;
+                if values.values.len() != count || !values.library.is_sound() {
+                    return Err(LoadError::Broken("a function calls one that is not there"));
+                }
+                Learned::Integers(Kit::new(values, grammar))
+            }
+        };
+        Ok(Self { words, erased: saved.erased, backwards: saved.backwards, learned })
+    }
+}

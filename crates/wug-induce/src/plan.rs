@@ -1,0 +1,27 @@
+use std::time::Instant;
+
+use crate::{Settings, Without};
+
+/// What bounds the search: time, and parts of the learner that are switched off to see what they are worth.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Plan {
+    until: Option<Instant>,
+    without: Option<Without>,
+}
+
+impl Plan {
+    /// Starts the clock; a time longer than a clock can hold is no bound.
+    pub(crate) fn new(settings: &Settings) -> Self {
+        Self { until: Instant::now().checked_add(settings.budget), without: settings.without }
+    }
+
+    /// Whether the time is over. The search asks between steps and ends with the best it has.
+    pub(crate) fn is_spent(&self) -> bool {
+        self.until.is_some_and(|until| Instant::now() >= until)
+    }
+
+    /// Whether a part of the learner is in use.
+    pub(crate) fn has(&self, part: Without) -> bool {
+        self.without != Some(part)
+    }
+}

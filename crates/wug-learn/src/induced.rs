@@ -1,0 +1,72 @@
+use std::time::Duration;
+
+use serde_json::Value;
+
+use wug_data::Result;
+
+use crate::{About, Answer, Default, Learner, Model, Question, Setting, Task};
+
+/// Finds the grammar of the training pairs, and answers by it.
+pub struct Induced;
+
+static ABOUT: About = About {
+    name: "induced",
+    title: "finds the grammar behind the training pairs: words, rules and types, by description length",
+    benchmarks: &[],
+    settings: &[Setting {
+        name: "budget",
+        about: "seconds after which the best grammar so far is used",
+        default: Default::Whole { default: 60, least: 1, most: 86_400 },
+    }],
+};
+
+impl Learner for Induced {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn learn(&self, task: &Task<'_>) -> Result<Box<dyn Model>> {
+        let settings = wug_induce::Settings {
+            budget: Duration::from_secs(task.settings.whole("budget")),
+            without: None,
+        };
+        let lessons = task.train()?;
+        let spaced = |words: Vec<&str>| words.join(" ");
+        // Targets that are written without spaces (numbers) are one token.
+        let pairs = lessons.examples().map(|example| {
+            let target = example.target.to_string();
+            (spaced(example.input.words().collect()), target)
+        });
+        Ok(Box::new(Found { model: wug_induce::learn(pairs, &settings) }))
+    }
+}
+
+struct Found {
+    model: wug_induce::Model,
+}
+
+impl Model for Found {
+    fn answer(&self, question: &Question<'_>) -> Answer {
+        let words: Vec<&str> = question.input.words().collect();
+        let prediction = self.model.predict(&words.join(" "));
+        let mut answer = match &prediction.abstained {
+            Some(why) => Answer::abstain().note("why", why.as_str()),
+            None => {
+                Answer::new(prediction.text.as_str()).note("bits", (prediction.bits * 10.0).round() / 10.0)
+            }
+        };
+        if prediction.coerced || !prediction.unknown.is_empty() {
+            answer = answer.note("unsure", true);
+        }
+        if !prediction.unknown.is_empty() {
+            let words: Vec<Value> = prediction.unknown.iter().map(|word| word.as_str().into()).collect();
+            answer = answer.note("unknown_words", words);
+        }
+        answer.explanation = Some(self.model.derivation(&prediction)).filter(|text| !text.is_empty());
+        answer
+    }
+
+    fn files(&self) -> Vec<(&'static str, String)> {
+        vec![("grammar.txt", self.model.text()), ("grammar.json", self.model.save() + "\n")]
+    }
+}

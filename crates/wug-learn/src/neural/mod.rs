@@ -1,0 +1,111 @@
+//! Learners that train a network of `wug-nn`.
+//!
+//! A [`Blueprint`] says which network the settings of a learner mean; everything else is the same for all of them. The files
+//! follow the data: `words.rs` turns examples into numbers, `plan.rs` says what the settings of training mean, `train.rs` is
+//! the training loop, `checkpoint.rs` keeps it, and the trained model answers from here. `recurrent.rs` has blueprints.
+
+mod checkpoint;
+mod plan;
+mod recurrent;
+#[cfg(test)]
+mod tests;
+mod train;
+mod words;
+
+use std::sync::Mutex;
+
+use serde_json::Value;
+
+use wug_data::Result;
+use wug_nn::{Engine, Network, Query};
+
+use crate::{About, Answer, Learner, Model, Question, Settings, Task};
+
+use plan::Plan;
+use words::Words;
+
+pub use recurrent::{
+    GRU, GRU_ATTN, GRU_ATTN_NODEP, LSTM, LSTM_ATTN, LSTM_ATTN_NODEP, RNN, RNN_ATTN, RNN_ATTN_NODEP, Recurrent,
+};
+
+/// A network and what it was made from.
+pub struct Built {
+    /// The network.
+    pub network: Box<dyn Network<f32>>,
+    /// Its configuration, for the checkpoint.
+    pub config: Value,
+    /// Numbers in its states, for the learning rate of Noam.
+    pub width: usize,
+}
+
+/// How many words there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sizes {
+    /// Words of a source, its special ones included.
+    pub source_words: usize,
+    /// Words of a target; word 0 ends it.
+    pub target_words: usize,
+}
+
+/// Which network the settings of a learner mean.
+pub trait Blueprint: Sync {
+    /// Builds the network, or says which settings do not go together.
+    fn build(&self, settings: &Settings, sizes: Sizes) -> Result<Built>;
+}
+
+/// A learner that trains the network of its blueprint. Its settings are those of the blueprint and those of training.
+pub struct Neural<B> {
+    about: &'static About,
+    blueprint: B,
+}
+
+impl<B: Blueprint> Learner for Neural<B> {
+    fn about(&self) -> &'static About {
+        self.about
+    }
+
+    fn keeps(&self) -> &'static [&'static str] {
+        &[checkpoint::FILE, checkpoint::METRICS]
+    }
+
+    fn learn(&self, task: &Task<'_>) -> Result<Box<dyn Model>> {
+        // Where a model is chosen by validation, it must not have seen it.
+        let validates = task.settings.whole("validate") > 0;
+        let lessons = if validates { task.train_apart()? } else { task.train()? };
+        let words = Words::of(&lessons, task.settings.flag("reverse"));
+        let built = self.blueprint.build(&task.settings, words.sizes())?;
+        let plan = Plan::read(task, &words, built.width)?;
+        let (engine, values) = train::train(self.about.name, task, &plan, &words, built)?;
+        Ok(Box::new(Trained { engine: Mutex::new(engine), values, plan, words }))
+    }
+}
+
+/// A trained model.
+struct Trained {
+    engine: Mutex<Engine<f32>>,
+    values: Vec<f32>,
+    plan: Plan,
+    words: Words,
+}
+
+impl Model for Trained {
+    fn answer(&self, question: &Question<'_>) -> Answer {
+        self.answers(std::slice::from_ref(question)).pop().unwrap_or_default()
+    }
+
+    fn answers(&self, questions: &[Question<'_>]) -> Vec<Answer> {
+        let sources: Vec<Vec<u32>> =
+            questions.iter().map(|question| self.words.source(question.input)).collect();
+        let query = |(source, question): (_, &Question<'_>)| {
+            let length = self.plan.oracle_length.then(|| question.oracle_length());
+            Query { source, length: length.map(|length| length.min(self.plan.longest)) }
+        };
+        let queries: Vec<Query<'_>> = sources.iter().map(Vec::as_slice).zip(questions).map(query).collect();
+        let mut engine = self.engine.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let answer = |said: Option<Vec<u32>>| match said {
+            Some(said) => Answer::new(self.words.text(&said)),
+            None => Answer::abstain().note("endless", true),
+        };
+        engine.answer(&self.values, &queries, self.plan.longest).into_iter().map(answer).collect()
+    }
+}

@@ -1,0 +1,184 @@
+use wug_data::{Error, Result};
+use wug_nn::kernels::Isa;
+use wug_nn::{Rule, Schedule, Shape};
+
+use super::words::Words;
+use crate::settings::Default;
+use crate::{Setting, Task};
+
+pub(super) const fn whole(
+    name: &'static str,
+    about: &'static str,
+    default: u64,
+    least: u64,
+    most: u64,
+) -> Setting {
+    Setting { name, about, default: Default::Whole { default, least, most } }
+}
+
+pub(super) const fn number(
+    name: &'static str,
+    about: &'static str,
+    default: f64,
+    least: f64,
+    most: f64,
+) -> Setting {
+    Setting { name, about, default: Default::Number { default, least, most } }
+}
+
+pub(super) const fn word(name: &'static str, about: &'static str, words: &'static [&'static str]) -> Setting {
+    Setting { name, about, default: Default::Word(words) }
+}
+
+const fn flag(name: &'static str, about: &'static str) -> Setting {
+    Setting { name, about, default: Default::Flag }
+}
+
+/// Two lists of settings as one.
+pub(super) const fn joined<const N: usize>(first: &[Setting], second: &[Setting]) -> [Setting; N] {
+    let mut all = [first[0]; N];
+    let mut i = 0;
+    while i < N {
+        all[i] = if i < first.len() { first[i] } else { second[i - first.len()] };
+        i += 1;
+    }
+    all
+}
+
+/// What may be set of training. `docs/engine.md` has the settings of the papers.
+pub(super) const TRAINING: &[Setting] = &[
+    whole("steps", "updates", 4000, 1, u64::MAX),
+    whole("epochs", "rounds through the training examples, in the place of steps; 0: none", 0, 0, 1 << 32),
+    whole("batch", "examples of an update", 64, 1, 1 << 16),
+    word("order", "draw examples each time, shuffle them, or shuffle those of like length", ORDERS),
+    number("teacher", "share of examples whose decoder is fed the target", 1.0, 0.0, 1.0),
+    word("optimiser", "how parameters follow gradients", &["adam", "sgd"]),
+    number("beta2", "share of the old squares of gradients that Adam keeps", 0.999, 0.0, 1.0),
+    number("rate", "learning rate, the highest; of schedule=noam its factor", 0.002, 0.0, 1e3),
+    word("schedule", "how the rate falls: by decay, not at all, to 0 in the end, or by the root", SCHEDULES),
+    number("decay", "factor of the rate after each round through the examples", 0.9, 0.0, 1.0),
+    whole("warmup", "updates in which the rate rises", 0, 0, u64::MAX),
+    number("weight-decay", "share of a parameter added to its gradient", 0.0, 0.0, 1.0),
+    number("clip", "longest gradient; 0: any", 5.0, 0.0, 1e9),
+    word("loss", "a batch's sum over its examples or over its words", &["sequence", "token"]),
+    number("smoothing", "share of the probability that the loss wants spread over all words", 0.0, 0.0, 0.9),
+    flag("reverse", "write targets from their end, as HINT's papers do"),
+    whole(
+        "validate",
+        "updates between validations, of which the best model is kept; 0: never",
+        0,
+        0,
+        u64::MAX,
+    ),
+    whole("patience", "validations without gain before training stops; 0: never stops", 0, 0, u64::MAX),
+    whole(
+        "longest",
+        "words of the longest answer; 0: twice those of the longest target and 8",
+        0,
+        0,
+        1 << 16,
+    ),
+    flag("oracle-length", "tell the decoder how long the right answer is (SCAN, experiment 2)"),
+    whole("checkpoint", "updates between checkpoints", 1000, 1, u64::MAX),
+    word("isa", "instructions to compute with", Isa::NAMES),
+];
+
+const SCHEDULES: &[&str] = &["exponential", "constant", "linear", "noam"];
+const ORDERS: &[&str] = &["drawn", "shuffled", "bucketed"];
+
+/// In which order examples are presented.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Order {
+    /// Each drawn from all.
+    Drawn,
+    /// All once in a round.
+    Shuffled,
+    /// All once in a round, batches of like source length.
+    Bucketed,
+}
+
+/// What the settings mean for a task.
+pub(super) struct Plan {
+    pub(super) isa: Isa,
+    pub(super) order: Order,
+    pub(super) batch: usize,
+    pub(super) steps: u64,
+    pub(super) steps_of_round: u64,
+    pub(super) teacher: f64,
+    pub(super) rule: Rule,
+    pub(super) schedule: Schedule,
+    pub(super) weight_decay: f64,
+    pub(super) clip: f64,
+    pub(super) per_word: bool,
+    pub(super) smoothing: f64,
+    pub(super) validate: u64,
+    pub(super) patience: u64,
+    pub(super) longest: usize,
+    pub(super) oracle_length: bool,
+    pub(super) checkpoint: u64,
+}
+
+impl Plan {
+    /// Reads the settings; `width` is that of the model.
+    pub(super) fn read(task: &Task<'_>, words: &Words, width: usize) -> Result<Self> {
+        let settings = &task.settings;
+        let whole = |name: &str| settings.whole(name) as usize;
+        if words.examples.is_empty() {
+            return Err(Error::usage(format!("{} has no training examples", task.dataset())));
+        }
+        let isa = Isa::named(settings.word("isa")).ok_or_else(|| {
+            Error::usage(format!("this machine has no {}: use isa=auto", settings.word("isa")))
+        })?;
+        let batch = whole("batch");
+        let steps_of_round = words.examples.len().div_ceil(batch) as u64;
+        let rounds = settings.whole("epochs");
+        let steps = if rounds > 0 { rounds.saturating_mul(steps_of_round) } else { settings.whole("steps") };
+        let order = match settings.word("order") {
+            "drawn" => Order::Drawn,
+            "shuffled" => Order::Shuffled,
+            _ => Order::Bucketed,
+        };
+        if settings.whole("validate") > 0 && task.validation().is_none() {
+            return Err(Error::usage(format!(
+                "{} has no validation part: leave out validate",
+                task.dataset()
+            )));
+        }
+        if settings.whole("patience") > 0 && settings.whole("validate") == 0 {
+            return Err(Error::usage("patience needs validate: how many updates between validations"));
+        }
+        let longest = match whole("longest") {
+            0 => 2 * words.longest() + 8,
+            longest => longest,
+        };
+        let shape = match settings.word("schedule") {
+            "constant" => Shape::Constant,
+            "linear" => Shape::Linear { steps },
+            "noam" => Shape::Noam { width },
+            _ => Shape::Exponential { factor: settings.number("decay"), every: steps_of_round },
+        };
+        let rule = match settings.word("optimiser") {
+            "adam" => Rule::Adam { beta1: 0.9, beta2: settings.number("beta2"), epsilon: 1e-8 },
+            _ => Rule::Sgd,
+        };
+        Ok(Self {
+            isa,
+            order,
+            batch,
+            steps,
+            steps_of_round,
+            teacher: settings.number("teacher"),
+            rule,
+            schedule: Schedule { rate: settings.number("rate"), warmup: settings.whole("warmup"), shape },
+            weight_decay: settings.number("weight-decay"),
+            clip: settings.number("clip"),
+            per_word: settings.word("loss") == "token",
+            smoothing: settings.number("smoothing"),
+            validate: settings.whole("validate"),
+            patience: settings.whole("patience"),
+            longest,
+            oracle_length: settings.flag("oracle-length"),
+            checkpoint: settings.whole("checkpoint"),
+        })
+    }
+}

@@ -1,0 +1,80 @@
+//! Recurrent encoders and decoders: the learners of the SCAN and NACS papers.
+
+use wug_data::{Error, Result};
+use wug_nn::recurrent::{Begin, Bridge, Cell, Config, Model, Output};
+
+use super::plan::{TRAINING, joined, number, whole, word};
+use super::{Blueprint, Built, Neural, Sizes};
+use crate::{About, Setting, Settings};
+
+/// One of the nine: a cell, with attention or not, with the word before or not.
+pub struct Recurrent {
+    cell: Cell,
+    attention: bool,
+    dependence: bool,
+}
+
+const MODEL: &[Setting] = &[
+    word(
+        "style",
+        "the model of which paper: how states are passed on and words predicted",
+        &["scan", "nacs"],
+    ),
+    whole("layers", "layers of encoder and decoder", 1, 1, 8),
+    whole("hidden", "units of a layer and direction", 128, 1, 8192),
+    whole("embedding", "size of a word's vector; 0: as hidden", 0, 0, 8192),
+    number("dropout", "share of units dropped in training", 0.0, 0.0, 0.95),
+];
+
+const SETTINGS: &[Setting] = &joined::<{ MODEL.len() + TRAINING.len() }>(MODEL, TRAINING);
+
+macro_rules! learners {
+    ($($constant:ident $name:literal $title:literal $cell:ident $attention:literal $dependence:literal)*) => {
+        $(
+            #[doc = $title]
+            pub static $constant: Neural<Recurrent> = Neural {
+                about: &About { name: $name, title: $title, benchmarks: &[], settings: SETTINGS },
+                blueprint: Recurrent { cell: Cell::$cell, attention: $attention, dependence: $dependence },
+            };
+        )*
+    };
+}
+
+learners! {
+    RNN "rnn" "simple recurrent encoder and decoder" Rnn false true
+    RNN_ATTN "rnn-attn" "simple recurrent encoder and decoder with attention" Rnn true true
+    RNN_ATTN_NODEP "rnn-attn-nodep" "rnn-attn whose decoder does not see its last word" Rnn true false
+    GRU "gru" "GRU encoder and decoder" Gru false true
+    GRU_ATTN "gru-attn" "GRU encoder and decoder with attention" Gru true true
+    GRU_ATTN_NODEP "gru-attn-nodep" "gru-attn whose decoder does not see its last word" Gru true false
+    LSTM "lstm" "LSTM encoder and decoder" Lstm false true
+    LSTM_ATTN "lstm-attn" "LSTM encoder and decoder with attention" Lstm true true
+    LSTM_ATTN_NODEP "lstm-attn-nodep" "lstm-attn whose decoder does not see its last word" Lstm true false
+}
+
+impl Blueprint for Recurrent {
+    fn build(&self, settings: &Settings, sizes: Sizes) -> Result<Built> {
+        let nacs = settings.word("style") == "nacs";
+        let whole = |name: &str| settings.whole(name) as usize;
+        let hidden = whole("hidden");
+        let config = Config {
+            cell: self.cell,
+            encoder_layers: whole("layers"),
+            decoder_layers: whole("layers"),
+            hidden,
+            embedding: if whole("embedding") == 0 { hidden } else { whole("embedding") },
+            bidirectional: nacs,
+            attention: self.attention,
+            dependence: self.dependence,
+            begin: if nacs { Begin::Zero } else { Begin::Learned },
+            bridge: if nacs { Bridge::Linear } else { Bridge::Copy },
+            output: if nacs && self.attention { Output::PreOutput } else { Output::State },
+            dropout: settings.number("dropout"),
+            source_words: sizes.source_words,
+            target_words: sizes.target_words,
+        };
+        let described = serde_json::to_value(&config).expect("plain data");
+        let model = Model::new(config).map_err(Error::usage)?;
+        Ok(Built { network: Box::new(model), config: described, width: hidden })
+    }
+}

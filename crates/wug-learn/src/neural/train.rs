@@ -1,0 +1,202 @@
+use wug_data::{Error, Result, Streams};
+use wug_nn::{Engine, Lesson, Optimiser, Query, Step};
+
+use super::Built;
+use super::checkpoint::{Best, Checkpoint, Owner};
+use super::plan::{Order, Plan};
+use super::words::Words;
+use crate::{Progress, Task};
+
+/// Updates between two lines of metrics.
+const REPORT: u64 = 100;
+
+/// Trains a model: the whole loop, from the first parameters to the last.
+///
+/// Every random choice of an update comes from the stream of its number, so an update depends on the parameters before it
+/// and on nothing else, and training can go on from any checkpoint.
+pub(super) fn train(
+    learner: &str,
+    task: &Task<'_>,
+    plan: &Plan,
+    words: &Words,
+    built: Built,
+) -> Result<(Engine<f32>, Vec<f32>)> {
+    let layout = built.network.layout().clone();
+    let streams = |what: &str| Streams::new(&format!("{learner}/{what}"), task.dataset(), task.seed);
+    let (orders, updates) = (streams("order"), streams("update"));
+    let mut first = streams("parameters").item(0);
+    let mut now = Checkpoint {
+        step: 0,
+        values: layout.draw(|| first.unit()),
+        optimiser: Optimiser::new(plan.rule, layout.len()),
+        best: None,
+        metrics: Vec::new(),
+    };
+    let owner = Owner { identity: identity(learner, task, words), config: built.config };
+    if let (Some(folder), true) = (&task.folder, task.resume) {
+        now = Checkpoint::read(folder, &owner, &layout, plan.rule)?.unwrap_or(now);
+    }
+
+    let mut engine = Engine::boxed(built.network, plan.isa);
+    let mut round = (u64::MAX, Vec::new());
+    let mut since = Totals::default();
+    while now.step < plan.steps && !is_over(plan, now.best.as_ref()) {
+        let number = now.step / plan.steps_of_round;
+        if plan.order != Order::Drawn && round.0 != number {
+            round = (number, batches(plan, words, &orders, number));
+        }
+        let mut stream = updates.item(now.step);
+        let drawn: Vec<usize>;
+        let batch: &[usize] = if plan.order == Order::Drawn {
+            drawn = (0..plan.batch).map(|_| stream.below(words.examples.len() as u64) as usize).collect();
+            &drawn
+        } else {
+            &round.1[(now.step % plan.steps_of_round) as usize]
+        };
+        let lesson = |&i: &usize| {
+            let (source, target) = &words.examples[i];
+            Lesson { source, target, forced: stream.coin(plan.teacher) }
+        };
+        let lessons: Vec<Lesson<'_>> = batch.iter().map(lesson).collect();
+        let words_in_batch: usize = lessons.iter().map(|lesson| lesson.target.len()).sum();
+        let share = if plan.per_word { words_in_batch } else { lessons.len() };
+        let step =
+            Step { factor: 1.0 / share as f64, key: Some(stream.below(u64::MAX)), smoothing: plan.smoothing };
+
+        let (outcome, gradients) = engine.learn(&now.values, &lessons, step);
+        let rate = plan.schedule.at(now.step);
+        let norm =
+            now.optimiser.step(plan.isa, &mut now.values, gradients, rate, plan.clip, plan.weight_decay);
+        if !outcome.loss.is_finite() || !norm.is_finite() {
+            return Err(lost(now.step, task));
+        }
+        now.step += 1;
+        since.add(outcome.loss, outcome.words, outcome.right, lessons.len());
+
+        let ends = now.step == plan.steps;
+        if plan.validate > 0 && (now.step.is_multiple_of(plan.validate) || ends) {
+            validate(&mut engine, task, plan, words, &mut now);
+        }
+        if now.step.is_multiple_of(REPORT) || ends {
+            let (loss, accuracy) = since.means();
+            (task.progress)(Progress { done: now.step, of: plan.steps, loss, accuracy });
+            now.metrics.push(line(now.step, number, loss, accuracy, rate, now.best.as_ref()));
+            since = Totals::default();
+        }
+        // Between two reports there are sums that a checkpoint does not keep.
+        if let Some(folder) = &task.folder
+            && now.step.is_multiple_of(plan.checkpoint.next_multiple_of(REPORT))
+        {
+            now.write(folder, &owner, &layout)?;
+        }
+    }
+    if let Some(folder) = &task.folder {
+        now.write(folder, &owner, &layout)?;
+    }
+    let values = now.best.map_or(now.values, |best| best.values);
+    Ok((engine, values))
+}
+
+/// The batches of a round.
+fn batches(plan: &Plan, words: &Words, orders: &Streams, round: u64) -> Vec<Vec<usize>> {
+    let mut stream = orders.item(round);
+    let mut order: Vec<usize> = (0..words.examples.len()).collect();
+    stream.shuffle(&mut order);
+    if plan.order == Order::Bucketed {
+        order.sort_by_key(|&i| words.examples[i].0.len());
+    }
+    let mut batches: Vec<Vec<usize>> = order.chunks(plan.batch).map(<[usize]>::to_vec).collect();
+    if plan.order == Order::Bucketed {
+        stream.shuffle(&mut batches);
+    }
+    batches
+}
+
+/// Whether validation has not become better for too long.
+fn is_over(plan: &Plan, best: Option<&Best>) -> bool {
+    plan.patience > 0 && best.is_some_and(|best| best.stale >= plan.patience)
+}
+
+/// Answers the validation part, and keeps the parameters if they are the best.
+fn validate(engine: &mut Engine<f32>, task: &Task<'_>, plan: &Plan, words: &Words, now: &mut Checkpoint) {
+    let Some(lessons) = task.validation() else { return };
+    let examples: Vec<_> = lessons.examples().collect();
+    let sources: Vec<Vec<u32>> = examples.iter().map(|example| words.source(example.input)).collect();
+    let queries: Vec<Query<'_>> = sources.iter().map(|source| Query { source, length: None }).collect();
+    let answers = engine.answer(&now.values, &queries, plan.longest);
+    let is_right = |(answer, target): (&Option<Vec<u32>>, wug_data::Tokens<'_>)| {
+        answer.as_ref().is_some_and(|said| target.same_words(&words.text(said)))
+    };
+    let right =
+        answers.iter().zip(examples.iter().map(|example| example.target)).filter(|&pair| is_right(pair));
+    let accuracy = right.count() as f64 / examples.len().max(1) as f64;
+    match &mut now.best {
+        Some(best) if accuracy <= best.accuracy => best.stale += 1,
+        best => *best = Some(Best { accuracy, step: now.step, stale: 0, values: now.values.clone() }),
+    }
+}
+
+/// The error of a loss that is no number.
+fn lost(step: u64, task: &Task<'_>) -> Error {
+    let kept = match &task.folder {
+        Some(folder) => format!("; {} keeps the last checkpoint", folder.display()),
+        None => String::new(),
+    };
+    Error::failed(format!(
+        "the loss is no longer a number after update {step}: try a smaller rate, or clip gradients{kept}"
+    ))
+}
+
+/// What a checkpoint must agree with: everything that training depends on.
+fn identity(learner: &str, task: &Task<'_>, words: &Words) -> serde_json::Value {
+    // How often it is kept does not matter; how long it goes on must be free to change.
+    let free = ["steps", "epochs", "checkpoint"];
+    let settings: serde_json::Map<String, serde_json::Value> = task
+        .settings
+        .values()
+        .iter()
+        .filter(|(name, _)| !free.contains(name))
+        .map(|(name, value)| ((*name).to_owned(), value.clone()))
+        .collect();
+    serde_json::json!({
+        "learner": learner,
+        "dataset": task.dataset(),
+        "examples": words.fingerprint(),
+        "learner-seed": task.seed,
+        "settings": settings,
+    })
+}
+
+/// What happened since the last report.
+#[derive(Default)]
+struct Totals {
+    loss: f64,
+    words: usize,
+    right: usize,
+    examples: usize,
+}
+
+impl Totals {
+    fn add(&mut self, loss: f64, words: usize, right: usize, examples: usize) {
+        self.loss += loss;
+        self.words += words;
+        self.right += right;
+        self.examples += examples;
+    }
+
+    /// Loss of a word, and the share of examples that were right.
+    fn means(&self) -> (f64, f64) {
+        (self.loss / self.words.max(1) as f64, self.right as f64 / self.examples.max(1) as f64)
+    }
+}
+
+/// A line of metrics.
+fn line(step: u64, epoch: u64, loss: f64, accuracy: f64, rate: f64, best: Option<&Best>) -> String {
+    let mut line = serde_json::json!({
+        "step": step, "epoch": epoch, "loss": loss, "accuracy": accuracy, "rate": rate,
+    });
+    if let Some(best) = best {
+        line["best"] = serde_json::json!({ "step": best.step, "accuracy": best.accuracy });
+    }
+    line.to_string()
+}

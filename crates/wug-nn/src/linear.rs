@@ -1,0 +1,74 @@
+use crate::Real;
+use crate::kernels::{Into, View, add_columns, add_row};
+use crate::network::Pass;
+use crate::parameters::{Id, Layout, Start};
+
+/// A matrix and perhaps a bias.
+#[derive(Debug, Clone)]
+pub(crate) struct Linear {
+    pub(crate) weight: Id,
+    pub(crate) bias: Option<Id>,
+    pub(crate) inputs: usize,
+    pub(crate) outputs: usize,
+}
+
+impl Linear {
+    pub(crate) fn new(layout: &mut Layout, name: &str, inputs: usize, outputs: usize, bias: bool) -> Self {
+        let bound = 1.0 / (inputs as f64).sqrt();
+        Self {
+            weight: layout.add(name, outputs, inputs, Start::Matrix(bound)),
+            bias: bias.then(|| layout.add(format!("{name}.bias"), 1, outputs, Start::Vector(bound))),
+            inputs,
+            outputs,
+        }
+    }
+
+    /// `W x + b` for every row.
+    pub(crate) fn forward<T: Real>(&self, pass: &mut Pass<'_, T>, x: &[T]) -> Vec<T> {
+        let mut out = vec![T::ZERO; x.len() / self.inputs * self.outputs];
+        self.forward_into(pass, x, &mut out);
+        out
+    }
+
+    /// Adds `W x + b` for every row.
+    pub(crate) fn forward_into<T: Real>(&self, pass: &mut Pass<'_, T>, x: &[T], out: &mut [T]) {
+        let x = View::new(x, x.len() / self.inputs, self.inputs);
+        pass.apply(self.weight, x, out, self.outputs, Into::Add);
+        if let Some(bias) = self.bias {
+            add_row(pass.isa, pass.weights.flat(bias), out, self.outputs);
+        }
+    }
+
+    /// The gradient of the input.
+    pub(crate) fn backward<T: Real>(&self, pass: &mut Pass<'_, T>, d: &[T]) -> Vec<T> {
+        let rows = d.len() / self.outputs;
+        let mut d_x = vec![T::ZERO; rows * self.inputs];
+        self.backward_into(pass, d, &mut d_x);
+        d_x
+    }
+
+    /// Adds the gradient of the input.
+    pub(crate) fn backward_into<T: Real>(&self, pass: &mut Pass<'_, T>, d: &[T], d_x: &mut [T]) {
+        let d = View::new(d, d.len() / self.outputs, self.outputs);
+        pass.apply_backward(self.weight, d, d_x, self.inputs, Into::Add);
+    }
+
+    /// Adds the gradients of the matrix and the bias.
+    pub(crate) fn learn<T: Real>(
+        &self,
+        pass: &mut Pass<'_, T>,
+        layout: &Layout,
+        x: &[T],
+        d: &[T],
+        gradients: &mut [T],
+    ) {
+        let rows = d.len() / self.outputs;
+        let view = View::new;
+        let d_weight = &mut gradients[layout.tensor(self.weight).range()];
+        pass.learn(view(d, rows, self.outputs), view(x, rows, self.inputs), self.inputs, d_weight);
+        if let Some(bias) = self.bias {
+            let d_bias = &mut gradients[layout.tensor(bias).range()];
+            add_columns(pass.isa, d, self.outputs, d_bias);
+        }
+    }
+}

@@ -1,0 +1,114 @@
+use std::fmt::Debug;
+
+use crate::Real;
+use crate::kernels::{Into, Isa, Packed, View, product};
+use crate::parameters::{Id, Layout, Weights};
+
+/// One example of a batch.
+#[derive(Debug, Clone)]
+pub struct Lesson<'a> {
+    /// Words of the source, at least one.
+    pub source: &'a [u32],
+    /// Words of the target; the last one is 0, the end.
+    pub target: &'a [u32],
+    /// Whether the decoder is fed the target, or else its own words.
+    pub forced: bool,
+}
+
+/// What is to be answered.
+#[derive(Debug, Clone, Copy)]
+pub struct Query<'a> {
+    /// Words of the source, at least one.
+    pub source: &'a [u32],
+    /// If the length of the answer is known: the end is not said before, and not later.
+    pub length: Option<usize>,
+}
+
+/// How a step of training is to be computed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Step {
+    /// What the gradient is multiplied with: one over the batch, mostly.
+    pub factor: f64,
+    /// With a key, what dropout drops depends on it; without, nothing is dropped.
+    pub key: Option<u64>,
+    /// Share of the probability that the loss wants to be spread over all words.
+    pub smoothing: f64,
+}
+
+impl Step {
+    /// The plain gradient of the sum, without dropout.
+    pub const PLAIN: Self = Self { factor: 1.0, key: None, smoothing: 0.0 };
+}
+
+/// Some examples of a batch, which one thread computes together.
+#[derive(Debug, Clone, Copy)]
+pub struct Shard<'a> {
+    /// The examples.
+    pub lessons: &'a [Lesson<'a>],
+    /// Which example of the batch is the first: dropout depends on it, so that it does not depend on the shards.
+    pub first: usize,
+    /// How they are to be computed.
+    pub step: Step,
+}
+
+/// What became of a batch.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Outcome {
+    /// Cross-entropy, summed over all words.
+    pub loss: f64,
+    /// Words of the targets.
+    pub words: usize,
+    /// Examples whose every word was predicted.
+    pub right: usize,
+}
+
+/// A model that an [`Engine`](crate::Engine) can train: named parameters, losses with gradients, answers.
+pub trait Network<T>: Debug + Send + Sync {
+    /// Its parameters in one flat buffer.
+    fn layout(&self) -> &Layout;
+
+    /// The loss of some examples. Its gradient is added to `gradients`, which are laid out as the parameters.
+    fn learn(&self, pass: &mut Pass<'_, T>, shard: &Shard<'_>, gradients: &mut [T]) -> Outcome;
+
+    /// The most probable answer, word by word, to each query: without its end, and `None` where it comes to no end in so
+    /// many words.
+    fn answer(&self, pass: &mut Pass<'_, T>, queries: &[Query<'_>], longest: usize) -> Vec<Option<Vec<u32>>>;
+}
+
+/// What all functions of a pass need: the instructions, the parameters, room for the products.
+#[derive(Debug)]
+pub struct Pass<'a, T> {
+    pub(crate) isa: Isa,
+    pub(crate) weights: &'a Weights<T>,
+    scratch: Vec<T>,
+    packed: Packed<T>,
+}
+
+impl<'a, T: Real> Pass<'a, T> {
+    pub(crate) fn new(isa: Isa, weights: &'a Weights<T>) -> Self {
+        Self { isa, weights, scratch: Vec::new(), packed: Packed::default() }
+    }
+
+    /// `out (+)= x * W^T` for rows of `x`.
+    pub(crate) fn apply(&mut self, weight: Id, x: View<'_, T>, out: &mut [T], stride: usize, into: Into) {
+        product(self.isa, x, self.weights.forward(weight), out, stride, into, &mut self.scratch);
+    }
+
+    /// `d_x (+)= d * W`.
+    pub(crate) fn apply_backward(
+        &mut self,
+        weight: Id,
+        d: View<'_, T>,
+        d_x: &mut [T],
+        stride: usize,
+        into: Into,
+    ) {
+        product(self.isa, d, self.weights.backward(weight), d_x, stride, into, &mut self.scratch);
+    }
+
+    /// `d_W += d^T * x`.
+    pub(crate) fn learn(&mut self, d: View<'_, T>, x: View<'_, T>, columns: usize, d_weight: &mut [T]) {
+        self.packed.pack(x);
+        product(self.isa, d.transposed(), &self.packed, d_weight, columns, Into::Add, &mut self.scratch);
+    }
+}

@@ -1,0 +1,471 @@
+//! The decoder over a whole target: step by step where a step needs what the one before has said or attended to, else
+//! layer by layer.
+
+use std::ops::Range;
+
+use super::encoder::Encoded;
+use super::layer::{State, Trace, neighbours};
+use super::{Begin, Model};
+use crate::Real;
+use crate::batch::{Batch, Place};
+use crate::kernels::{
+    AttentionGradients, Into, Sources, add, attend, attend_backward, cross_entropy, embed, embed_backward,
+    scale_by,
+};
+use crate::network::{Pass, Step};
+
+/// What the decoder has computed, in the layout of the targets' steps.
+pub(crate) struct Decoded<T> {
+    /// What was fed.
+    words: Vec<u32>,
+    embedded: Vec<T>,
+    /// Inputs of the layers above the first.
+    inputs: Vec<Vec<T>>,
+    traces: Vec<Trace<T>>,
+    keys: Vec<T>,
+    queries: Vec<T>,
+    weights: Vec<T>,
+    contexts: Vec<T>,
+    /// Inputs of the pre-output layer, and what it made of them.
+    pieces: Vec<Vec<T>>,
+    pre_output: Vec<T>,
+    scores: Vec<T>,
+    /// What was said.
+    pub(crate) said: Vec<u32>,
+    factors: Factors<T>,
+}
+
+/// The factors of dropout.
+struct Factors<T> {
+    words: Vec<T>,
+    layers: Vec<Vec<T>>,
+    pieces: Vec<Vec<T>>,
+}
+
+/// Rows of a buffer with so many numbers in a row.
+fn of<T>(buffer: &[T], rows: &Range<usize>, width: usize) -> Range<usize> {
+    debug_assert!(buffer.len() >= rows.end * width);
+    rows.start * width..rows.end * width
+}
+
+impl Model {
+    fn sources<'a, T>(&self, batch: &'a Batch, keys: &'a [T], values: &'a [T]) -> Sources<'a, T> {
+        Sources {
+            keys,
+            size: self.config.hidden,
+            values,
+            width: self.memory_width(),
+            rows: &batch.source_rows,
+            longest: batch.sources.len(),
+        }
+    }
+
+    fn room<T: Real>(&self, pass: &mut Pass<'_, T>, batch: &Batch, key: Option<u64>) -> Decoded<T> {
+        let config = &self.config;
+        let total = batch.targets.total();
+        let zeros = |width: usize| vec![T::ZERO; total * width];
+        let mut place = 0;
+        let mut factors = |width: usize| {
+            place += 1;
+            batch.dropout(pass.isa, config.dropout, key, Place::Target(place), width)
+        };
+        let attended = usize::from(config.attention);
+        Decoded {
+            words: vec![0; total],
+            embedded: if config.dependence { zeros(config.embedding) } else { Vec::new() },
+            inputs: self.decoder[1..].iter().map(|_| zeros(config.hidden)).collect(),
+            traces: self.decoder.iter().map(|layer| Trace::new(layer, total)).collect(),
+            keys: Vec::new(),
+            queries: zeros(attended * config.hidden),
+            weights: zeros(attended * batch.sources.len()),
+            contexts: zeros(attended * self.memory_width()),
+            pieces: self.pre_output.iter().map(|linear| zeros(linear.inputs)).collect(),
+            pre_output: if self.pre_output.is_empty() { Vec::new() } else { zeros(config.hidden) },
+            scores: zeros(config.target_words),
+            said: vec![0; total],
+            factors: Factors {
+                words: if config.dependence { factors(config.embedding) } else { Vec::new() },
+                layers: self.decoder[1..].iter().map(|_| factors(config.hidden)).collect(),
+                pieces: self.pre_output.iter().map(|linear| factors(linear.inputs)).collect(),
+            },
+        }
+    }
+
+    /// Decodes a batch: rows that are forced are fed the target, the others what they say. Stops before the last step when
+    /// every row has said the end and none is forced.
+    pub(crate) fn decode<T: Real>(
+        &self,
+        pass: &mut Pass<'_, T>,
+        batch: &Batch,
+        encoded: &Encoded<T>,
+        first: &[State<T>],
+        key: Option<u64>,
+    ) -> Decoded<T> {
+        let steps = &batch.targets;
+        let mut decoded = self.room(pass, batch, key);
+        if let Some(attention) = &self.attention {
+            decoded.keys = attention.key.forward(pass, &encoded.output);
+        }
+        if batch.forced.iter().all(|&forced| forced) {
+            for t in 0..steps.len() {
+                self.feed(batch, t, &mut decoded);
+            }
+            self.embed_words(pass, 0..steps.total(), &mut decoded);
+            if self.config.attention {
+                self.start_sums(pass, 0..steps.total(), &mut decoded);
+                for t in 0..steps.len() {
+                    self.step(pass, batch, encoded, first, t, &mut decoded);
+                }
+            } else {
+                self.layer_by_layer(pass, batch, first, &mut decoded);
+            }
+            self.predict(pass, 0..steps.total(), &mut decoded);
+            batch.say(0..steps.len(), &decoded.scores, &mut decoded.said);
+            return decoded;
+        }
+        let mut ended = vec![false; batch.forced.len()];
+        for t in 0..steps.len() {
+            let (rows, _) = neighbours(steps, t, false);
+            self.feed(batch, t, &mut decoded);
+            self.embed_words(pass, rows.clone(), &mut decoded);
+            self.start_sums(pass, rows.clone(), &mut decoded);
+            self.step(pass, batch, encoded, first, t, &mut decoded);
+            self.predict(pass, rows.clone(), &mut decoded);
+            batch.say(t..t + 1, &decoded.scores, &mut decoded.said);
+            for (ended, &said) in ended.iter_mut().zip(&decoded.said[rows]) {
+                *ended |= said == 0;
+            }
+            if batch.target_words.is_empty() && ended.iter().all(|&ended| ended) {
+                break;
+            }
+        }
+        decoded
+    }
+
+    /// Notes what each row is fed at step `t`.
+    fn feed<T>(&self, batch: &Batch, t: usize, decoded: &mut Decoded<T>) {
+        let (rows, earlier) = neighbours(&batch.targets, t, false);
+        for (i, row) in rows.enumerate() {
+            decoded.words[row] = if t == 0 {
+                self.config.target_words as u32
+            } else if batch.forced[i] {
+                batch.target_words[earlier.start + i]
+            } else {
+                decoded.said[earlier.start + i]
+            };
+        }
+    }
+
+    /// The vectors of what is fed.
+    fn embed_words<T: Real>(&self, pass: &mut Pass<'_, T>, rows: Range<usize>, decoded: &mut Decoded<T>) {
+        let Some(table) = self.target_table else { return };
+        let width = self.config.embedding;
+        let starts = self.starts(&decoded.words[rows.clone()]);
+        let range = of(&decoded.embedded, &rows, width);
+        let embedded = &mut decoded.embedded[range.clone()];
+        let words = &decoded.words[rows.start + starts..rows.end];
+        embed(pass.weights.flat(table), width, words, &mut embedded[starts * width..]);
+        if !decoded.factors.words.is_empty() {
+            scale_by(pass.isa, &decoded.factors.words[range], embedded);
+        }
+    }
+
+    /// How many rows at the front are fed the start and have no vector for it.
+    fn starts(&self, words: &[u32]) -> usize {
+        let is_start = |&&word: &&u32| word as usize == self.config.target_words;
+        if self.config.begin == Begin::Zero { words.iter().take_while(is_start).count() } else { 0 }
+    }
+
+    /// Starts the sums of the first layer: the bias and the word.
+    fn start_sums<T: Real>(&self, pass: &mut Pass<'_, T>, rows: Range<usize>, decoded: &mut Decoded<T>) {
+        decoded.traces[0].start(pass, &self.decoder[0], rows.clone());
+        if self.config.dependence {
+            let x = &decoded.embedded[of(&decoded.embedded, &rows, self.config.embedding)];
+            decoded.traces[0].add_input(pass, &self.decoder[0], 0, rows, x);
+        }
+    }
+
+    /// One step of attention and all layers; the first layer's sums have the bias and the word already.
+    fn step<T: Real>(
+        &self,
+        pass: &mut Pass<'_, T>,
+        batch: &Batch,
+        encoded: &Encoded<T>,
+        first: &[State<T>],
+        t: usize,
+        decoded: &mut Decoded<T>,
+    ) {
+        let (rows, earlier) = neighbours(&batch.targets, t, false);
+        let h = self.config.hidden;
+        for (l, layer) in self.decoder.iter().enumerate() {
+            decoded.traces[l].remember(layer, rows.clone(), earlier.clone(), &first[l]);
+        }
+        if let Some(attention) = &self.attention {
+            let before = &decoded.traces[self.decoder.len() - 1].before;
+            let before = &before[of(before, &rows, h)];
+            let queries = &mut decoded.queries[rows.start * h..rows.end * h];
+            attention.query.forward_into(pass, before, queries);
+            let sources = self.sources(batch, &decoded.keys, &encoded.output);
+            let contexts = of(&decoded.contexts, &rows, sources.width);
+            let contexts = &mut decoded.contexts[contexts];
+            let weights = of(&decoded.weights, &rows, sources.longest);
+            let weights = &mut decoded.weights[weights];
+            attend(pass.isa, sources, pass.weights.flat(attention.v), queries, weights, contexts);
+            let piece = usize::from(self.config.dependence);
+            decoded.traces[0].add_input(pass, &self.decoder[0], piece, rows.clone(), contexts);
+        }
+        for (l, layer) in self.decoder.iter().enumerate() {
+            if l > 0 {
+                let range = of(&decoded.inputs[l - 1], &rows, h);
+                let x = &mut decoded.inputs[l - 1][range.clone()];
+                x.copy_from_slice(&decoded.traces[l - 1].state[range.clone()]);
+                if !decoded.factors.layers[l - 1].is_empty() {
+                    scale_by(pass.isa, &decoded.factors.layers[l - 1][range], x);
+                }
+                decoded.traces[l].start(pass, layer, rows.clone());
+                decoded.traces[l].add_input(pass, layer, 0, rows.clone(), x);
+            }
+            decoded.traces[l].step(pass, layer, rows.clone());
+        }
+    }
+
+    /// All steps of the first layer, then of the second, ...: fewer and larger products.
+    fn layer_by_layer<T: Real>(
+        &self,
+        pass: &mut Pass<'_, T>,
+        batch: &Batch,
+        first: &[State<T>],
+        decoded: &mut Decoded<T>,
+    ) {
+        for (l, layer) in self.decoder.iter().enumerate() {
+            if l > 0 {
+                decoded.inputs[l - 1].copy_from_slice(&decoded.traces[l - 1].state);
+                scale_by(pass.isa, &decoded.factors.layers[l - 1], &mut decoded.inputs[l - 1]);
+            }
+            let x = if l == 0 { &decoded.embedded } else { &decoded.inputs[l - 1] };
+            decoded.traces[l].run(pass, layer, &batch.targets, x, &first[l], false);
+        }
+    }
+
+    /// The scores of all words.
+    fn predict<T: Real>(&self, pass: &mut Pass<'_, T>, rows: Range<usize>, decoded: &mut Decoded<T>) {
+        let (h, words) = (self.config.hidden, self.config.target_words);
+        let state = &decoded.traces[self.decoder.len() - 1].state;
+        let state = &state[of(state, &rows, h)];
+        let scores = &mut decoded.scores[rows.start * words..rows.end * words];
+        if self.pre_output.is_empty() {
+            self.output.forward_into(pass, state, scores);
+        } else {
+            let pre_output = &mut decoded.pre_output[rows.start * h..rows.end * h];
+            let mut given: Vec<&[T]> = Vec::new();
+            given.extend(self.config.dependence.then_some(decoded.embedded.as_slice()));
+            given.push(&decoded.traces[self.decoder.len() - 1].state);
+            given.extend(self.config.attention.then_some(decoded.contexts.as_slice()));
+            for (i, (linear, given)) in self.pre_output.iter().zip(given).enumerate() {
+                let range = of(given, &rows, linear.inputs);
+                let piece = &mut decoded.pieces[i][range.clone()];
+                piece.copy_from_slice(&given[range.clone()]);
+                if !decoded.factors.pieces[i].is_empty() {
+                    scale_by(pass.isa, &decoded.factors.pieces[i][range], piece);
+                }
+                linear.forward_into(pass, piece, pre_output);
+            }
+            self.output.forward_into(pass, pre_output, scores);
+        }
+    }
+
+    /// The summed cross-entropy of the targets; its gradient times the step's factor goes back through the decoder. Returns the loss
+    /// and the gradients of the encoder's output and of the first states.
+    pub(crate) fn decode_backward<T: Real>(
+        &self,
+        pass: &mut Pass<'_, T>,
+        batch: &Batch,
+        encoded: &Encoded<T>,
+        decoded: &mut Decoded<T>,
+        step: Step,
+        gradients: &mut [T],
+    ) -> (f64, Vec<T>, Vec<State<T>>) {
+        let (factor, smoothing) = (T::from_f64(step.factor), step.smoothing);
+        let loss = cross_entropy(pass.isa, &mut decoded.scores, &batch.target_words, factor, smoothing);
+        let mut d_words = vec![T::ZERO; decoded.embedded.len()];
+        let mut d_contexts = vec![T::ZERO; decoded.contexts.len()];
+        let d_state = self.predict_backward(pass, decoded, &mut d_words, &mut d_contexts, gradients);
+        let mut d_memory = vec![T::ZERO; encoded.output.len()];
+        let (d_first, d_sums) = if let Some(attention) = &self.attention {
+            let size = self.config.hidden;
+            let mut d_keys = vec![T::ZERO; decoded.keys.len()];
+            let mut d_queries = vec![T::ZERO; decoded.queries.len()];
+            let mut back = AttentionBack {
+                d_keys: &mut d_keys,
+                d_queries: &mut d_queries,
+                d_memory: &mut d_memory,
+                d_contexts: &mut d_contexts,
+            };
+            let done = self.steps_backward(pass, batch, encoded, decoded, d_state, &mut back, gradients);
+            let before = &decoded.traces[self.decoder.len() - 1].before;
+            debug_assert_eq!(before.len() / size, d_queries.len() / size);
+            attention.query.learn(pass, &self.layout, before, &d_queries, gradients);
+            attention.key.learn(pass, &self.layout, &encoded.output, &d_keys, gradients);
+            attention.key.backward_into(pass, &d_keys, &mut d_memory);
+            done
+        } else {
+            self.layers_backward(pass, batch, decoded, d_state)
+        };
+        self.learn_layers(pass, decoded, &d_sums, &mut d_words, gradients);
+        (loss, d_memory, d_first)
+    }
+
+    /// From the gradient of the scores to those of the state, the word and the context.
+    fn predict_backward<T: Real>(
+        &self,
+        pass: &mut Pass<'_, T>,
+        decoded: &Decoded<T>,
+        d_words: &mut [T],
+        d_contexts: &mut [T],
+        gradients: &mut [T],
+    ) -> Vec<T> {
+        let state = &decoded.traces[self.decoder.len() - 1].state;
+        let x = if self.pre_output.is_empty() { state } else { &decoded.pre_output };
+        self.output.learn(pass, &self.layout, x, &decoded.scores, gradients);
+        let d = self.output.backward(pass, &decoded.scores);
+        if self.pre_output.is_empty() {
+            return d;
+        }
+        let mut d_state = vec![T::ZERO; state.len()];
+        let mut targets: Vec<&mut [T]> = Vec::new();
+        targets.extend(self.config.dependence.then_some(d_words));
+        targets.push(&mut d_state);
+        targets.extend(self.config.attention.then_some(d_contexts));
+        for (i, (linear, target)) in self.pre_output.iter().zip(targets).enumerate() {
+            linear.learn(pass, &self.layout, &decoded.pieces[i], &d, gradients);
+            linear.backward_into(pass, &d, target);
+            scale_by(pass.isa, &decoded.factors.pieces[i], target);
+        }
+        d_state
+    }
+
+    /// Without attention, the way back goes layer by layer, however the way forward went. Returns the gradients of the
+    /// first states and of the sums of each layer.
+    fn layers_backward<T: Real>(
+        &self,
+        pass: &mut Pass<'_, T>,
+        batch: &Batch,
+        decoded: &Decoded<T>,
+        mut d_state: Vec<T>,
+    ) -> (Vec<State<T>>, Vec<Vec<T>>) {
+        let (mut d_first, mut d_sums) = (Vec::new(), Vec::new());
+        for (l, layer) in self.decoder.iter().enumerate().rev() {
+            let mut carry = State::zeros(layer, batch.forced.len());
+            let d =
+                decoded.traces[l].run_backward(pass, layer, &batch.targets, &mut d_state, &mut carry, false);
+            if l > 0 {
+                Trace::input_backward(pass, layer, 0, &d, &mut d_state, Into::Replace);
+                scale_by(pass.isa, &decoded.factors.layers[l - 1], &mut d_state);
+            }
+            d_first.push(carry);
+            d_sums.push(d);
+        }
+        d_first.reverse();
+        d_sums.reverse();
+        (d_first, d_sums)
+    }
+
+    /// With attention, the way back goes step by step.
+    #[allow(clippy::too_many_arguments)]
+    fn steps_backward<T: Real>(
+        &self,
+        pass: &mut Pass<'_, T>,
+        batch: &Batch,
+        encoded: &Encoded<T>,
+        decoded: &Decoded<T>,
+        mut d_state: Vec<T>,
+        back: &mut AttentionBack<'_, T>,
+        gradients: &mut [T],
+    ) -> (Vec<State<T>>, Vec<Vec<T>>) {
+        let attention = self.attention.as_ref().expect("a model with attention");
+        let (steps, h, top) = (&batch.targets, self.config.hidden, self.decoder.len() - 1);
+        let sources = self.sources(batch, &decoded.keys, &encoded.output);
+        let mut carry: Vec<State<T>> =
+            self.decoder.iter().map(|layer| State::zeros(layer, batch.forced.len())).collect();
+        let mut d_sums: Vec<Vec<T>> =
+            self.decoder.iter().map(|layer| vec![T::ZERO; steps.total() * layer.width()]).collect();
+        let mut d_v = vec![T::ZERO; h];
+        let mut scratch = Vec::new();
+        for t in (0..steps.len()).rev() {
+            let (rows, _) = neighbours(steps, t, false);
+            let d_state = &mut d_state[rows.start * h..rows.end * h];
+            let d_contexts = &mut back.d_contexts[rows.start * sources.width..rows.end * sources.width];
+            for (l, layer) in self.decoder.iter().enumerate().rev() {
+                let d = &mut d_sums[l][rows.start * layer.width()..rows.end * layer.width()];
+                decoded.traces[l].step_backward(pass, layer, rows.clone(), d_state, &mut carry[l], d);
+                if l > 0 {
+                    Trace::input_backward(pass, layer, 0, d, d_state, Into::Replace);
+                    if !decoded.factors.layers[l - 1].is_empty() {
+                        scale_by(
+                            pass.isa,
+                            &decoded.factors.layers[l - 1][rows.start * h..rows.end * h],
+                            d_state,
+                        );
+                    }
+                } else {
+                    let piece = usize::from(self.config.dependence);
+                    Trace::input_backward(pass, layer, piece, d, d_contexts, Into::Add);
+                }
+            }
+            let queries = rows.start * h..rows.end * h;
+            let into = AttentionGradients {
+                queries: &mut back.d_queries[queries.clone()],
+                keys: &mut *back.d_keys,
+                values: &mut *back.d_memory,
+                v: &mut d_v,
+            };
+            let weights = &decoded.weights[of(&decoded.weights, &rows, sources.longest)];
+            let (v, asked) = (pass.weights.flat(attention.v), &decoded.queries[queries.clone()]);
+            attend_backward(pass.isa, sources, v, asked, weights, d_contexts, into, &mut scratch);
+            let d_before = &mut carry[top].state[..rows.len() * h];
+            attention.query.backward_into(pass, &back.d_queries[queries], d_before);
+        }
+        add(pass.isa, &d_v, &mut gradients[self.layout.tensor(attention.v).range()]);
+        (carry, d_sums)
+    }
+
+    /// Adds the gradients of the parameters of all layers and of the words.
+    fn learn_layers<T: Real>(
+        &self,
+        pass: &mut Pass<'_, T>,
+        decoded: &Decoded<T>,
+        d_sums: &[Vec<T>],
+        d_words: &mut [T],
+        gradients: &mut [T],
+    ) {
+        for (l, (layer, d)) in self.decoder.iter().zip(d_sums).enumerate() {
+            decoded.traces[l].learn(pass, layer, &self.layout, d, gradients);
+            let mut inputs: Vec<&Vec<T>> = Vec::new();
+            if l > 0 {
+                inputs.push(&decoded.inputs[l - 1]);
+            } else {
+                inputs.extend(self.config.dependence.then_some(&decoded.embedded));
+                inputs.extend(self.config.attention.then_some(&decoded.contexts));
+            }
+            for (piece, x) in inputs.into_iter().enumerate() {
+                Trace::learn_input(pass, layer, &self.layout, piece, d, x, gradients);
+            }
+        }
+        if let Some(table) = self.target_table {
+            let width = self.config.embedding;
+            Trace::input_backward(pass, &self.decoder[0], 0, &d_sums[0], d_words, Into::Add);
+            scale_by(pass.isa, &decoded.factors.words, d_words);
+            let starts = self.starts(&decoded.words);
+            let d_table = &mut gradients[self.layout.tensor(table).range()];
+            embed_backward(&d_words[starts * width..], width, &decoded.words[starts..], d_table);
+        }
+    }
+}
+
+/// Where the way back through attention collects.
+struct AttentionBack<'a, T> {
+    d_keys: &'a mut [T],
+    d_queries: &'a mut [T],
+    d_memory: &'a mut [T],
+    d_contexts: &'a mut [T],
+}

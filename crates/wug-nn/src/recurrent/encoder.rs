@@ -1,0 +1,173 @@
+//! The encoder: words to vectors to states, layer upon layer.
+
+use super::Model;
+use super::layer::{State, Trace};
+use crate::Real;
+use crate::batch::{Batch, Place};
+use crate::kernels::{Into, embed, embed_backward, scale_by};
+use crate::linear::Linear;
+use crate::network::Pass;
+
+/// What the encoder has computed.
+pub(crate) struct Encoded<T> {
+    layers: Vec<EncodedLayer<T>>,
+    /// The states of the last layer, both directions side by side.
+    pub(crate) output: Vec<T>,
+    /// The last states of each layer, both directions side by side, in the order of the decoder's rows.
+    pub(crate) last: Vec<State<T>>,
+}
+
+/// What one layer has computed.
+struct EncodedLayer<T> {
+    input: Vec<T>,
+    /// The factors of dropout of the input.
+    factors: Vec<T>,
+    /// A trace for each direction.
+    traces: Vec<Trace<T>>,
+}
+
+impl Model {
+    pub(crate) fn encode<T: Real>(
+        &self,
+        pass: &mut Pass<'_, T>,
+        batch: &Batch,
+        key: Option<u64>,
+    ) -> Encoded<T> {
+        let (steps, h, width) = (&batch.sources, self.config.hidden, self.memory_width());
+        let mut x = vec![T::ZERO; steps.total() * self.config.embedding];
+        embed(pass.weights.flat(self.source_table), self.config.embedding, &batch.source_words, &mut x);
+        let mut encoded = Encoded { layers: Vec::new(), output: Vec::new(), last: Vec::new() };
+        for (l, directions) in self.encoder.iter().enumerate() {
+            let factors = batch.dropout(
+                pass.isa,
+                self.config.dropout,
+                key,
+                Place::Source(l),
+                x.len() / steps.total().max(1),
+            );
+            scale_by(pass.isa, &factors, &mut x);
+            let mut traces = Vec::new();
+            let mut output = vec![T::ZERO; steps.total() * width];
+            let mut last = State::default();
+            for (d, layer) in directions.iter().enumerate() {
+                let mut trace = Trace::new(layer, steps.total());
+                let zeros = State::zeros(layer, batch.partner.len());
+                trace.run(pass, layer, steps, &x, &zeros, d == 1);
+                beside(&trace.state, h, &mut output, width, d * h);
+                let end = trace.last(layer, steps, d == 1);
+                for (end, last) in [(&end.state, &mut last.state), (&end.memory, &mut last.memory)] {
+                    if !end.is_empty() {
+                        last.resize(batch.partner.len() * width, T::ZERO);
+                        for (row, &partner) in batch.partner.iter().enumerate() {
+                            last[row * width + d * h..][..h].copy_from_slice(&end[partner * h..][..h]);
+                        }
+                    }
+                }
+                traces.push(trace);
+            }
+            encoded.layers.push(EncodedLayer { input: std::mem::replace(&mut x, output), factors, traces });
+            encoded.last.push(last);
+        }
+        encoded.output = x;
+        encoded
+    }
+
+    /// The way back: from the gradients of the output and of the last states of each layer.
+    pub(crate) fn encode_backward<T: Real>(
+        &self,
+        pass: &mut Pass<'_, T>,
+        batch: &Batch,
+        encoded: &Encoded<T>,
+        mut d_output: Vec<T>,
+        d_last: &[State<T>],
+        gradients: &mut [T],
+    ) {
+        let (steps, h, width) = (&batch.sources, self.config.hidden, self.memory_width());
+        for (l, directions) in self.encoder.iter().enumerate().rev() {
+            let EncodedLayer { input: x, factors, traces } = &encoded.layers[l];
+            let mut d_x = vec![T::ZERO; x.len()];
+            for (d, (layer, trace)) in directions.iter().zip(traces).enumerate() {
+                let mut carry = State::zeros(layer, batch.partner.len());
+                for (d_last, carry) in
+                    [(&d_last[l].state, &mut carry.state), (&d_last[l].memory, &mut carry.memory)]
+                {
+                    if !d_last.is_empty() {
+                        for (row, &partner) in batch.partner.iter().enumerate() {
+                            carry[partner * h..][..h].copy_from_slice(&d_last[row * width + d * h..][..h]);
+                        }
+                    }
+                }
+                let mut d_state = vec![T::ZERO; steps.total() * h];
+                for (to, from) in d_state.chunks_exact_mut(h).zip(d_output.chunks_exact(width)) {
+                    to.copy_from_slice(&from[d * h..][..h]);
+                }
+                let d_sums = trace.run_backward(pass, layer, steps, &mut d_state, &mut carry, d == 1);
+                trace.learn(pass, layer, &self.layout, &d_sums, gradients);
+                Trace::learn_input(pass, layer, &self.layout, 0, &d_sums, x, gradients);
+                Trace::input_backward(pass, layer, 0, &d_sums, &mut d_x, Into::Add);
+            }
+            scale_by(pass.isa, factors, &mut d_x);
+            d_output = d_x;
+        }
+        let d_table = &mut gradients[self.layout.tensor(self.source_table).range()];
+        embed_backward(&d_output, self.config.embedding, &batch.source_words, d_table);
+    }
+
+    /// From the encoder's last states to the decoder's first.
+    pub(crate) fn bridge<T: Real>(&self, pass: &mut Pass<'_, T>, last: &[State<T>]) -> Vec<State<T>> {
+        let last = &last[last.len() - self.decoder.len()..];
+        if self.bridges.is_empty() {
+            return last.to_vec();
+        }
+        let mut first = Vec::new();
+        for (last, linears) in last.iter().zip(&self.bridges) {
+            let mut outputs = linears.iter().zip([&last.state, &last.memory]).map(|(linear, x)| {
+                let mut out = linear.forward(pass, x);
+                for y in &mut out {
+                    *y = y.tanh();
+                }
+                out
+            });
+            let state = outputs.next().expect("a bridge for the state");
+            first.push(State { state, memory: outputs.next().unwrap_or_default() });
+        }
+        first
+    }
+
+    /// The way back: `first` is what [`Model::bridge`] gave.
+    pub(crate) fn bridge_backward<T: Real>(
+        &self,
+        pass: &mut Pass<'_, T>,
+        last: &[State<T>],
+        first: &[State<T>],
+        d_first: Vec<State<T>>,
+        gradients: &mut [T],
+    ) -> Vec<State<T>> {
+        let unused = last.len() - self.decoder.len();
+        let mut d_last = vec![State::default(); unused];
+        if self.bridges.is_empty() {
+            d_last.extend(d_first);
+            return d_last;
+        }
+        for (l, (mut d, linears)) in d_first.into_iter().zip(&self.bridges).enumerate() {
+            let mut through = |linear: &Linear, x: &[T], y: &[T], d: &mut [T]| {
+                d.iter_mut().zip(y).for_each(|(d, &y)| *d *= T::ONE - y * y);
+                linear.learn(pass, &self.layout, x, d, gradients);
+                linear.backward(pass, d)
+            };
+            let (last, first) = (&last[unused + l], &first[l]);
+            let state = through(&linears[0], &last.state, &first.state, &mut d.state);
+            let memory =
+                linears.get(1).map(|linear| through(linear, &last.memory, &first.memory, &mut d.memory));
+            d_last.push(State { state, memory: memory.unwrap_or_default() });
+        }
+        d_last
+    }
+}
+
+/// Copies rows of `width` numbers into wider rows, from this column on.
+fn beside<T: Real>(rows: &[T], width: usize, out: &mut [T], stride: usize, column: usize) {
+    for (row, out) in rows.chunks_exact(width).zip(out.chunks_exact_mut(stride)) {
+        out[column..column + width].copy_from_slice(row);
+    }
+}

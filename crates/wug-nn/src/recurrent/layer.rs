@@ -1,0 +1,359 @@
+//! One recurrent layer over a whole sequence, forward and backward.
+
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+use crate::kernels::{
+    Into, View, add, add_columns, add_row, gru_backward, gru_forward, lstm_backward, lstm_forward,
+    rnn_backward, rnn_forward,
+};
+use crate::network::Pass;
+use crate::parameters::{Id, Layout, Start};
+use crate::{Real, Steps};
+
+/// The kind of recurrent cell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Cell {
+    /// Elman's simple recurrent network, with tanh.
+    Rnn,
+    /// Gated recurrent unit, with the reset gate after the product as in cuDNN and PyTorch.
+    Gru,
+    /// Long short-term memory.
+    Lstm,
+}
+
+impl Cell {
+    /// How many numbers the gates have for each hidden unit.
+    fn gates(self) -> usize {
+        if self == Self::Rnn { 1 } else { 4 }
+    }
+
+    /// How many of them depend on the input; as many on the state.
+    fn sums(self) -> usize {
+        match self {
+            Self::Rnn => 1,
+            Self::Gru => 3,
+            Self::Lstm => 4,
+        }
+    }
+
+    pub(crate) fn has_memory(self) -> bool {
+        self == Self::Lstm
+    }
+}
+
+/// Where a layer's parameters are. The rows of the matrices are in the order of the gates (see `kernels/cell.rs`): `input`
+/// has those that depend on the input, n r z for the GRU, and `recurrent` those that depend on the state, r z n.
+#[derive(Debug, Clone)]
+pub(crate) struct Layer {
+    pub(crate) cell: Cell,
+    pub(crate) hidden: usize,
+    /// The input may come in several pieces, each with a matrix.
+    pub(crate) inputs: Vec<(Id, usize)>,
+    recurrent: Id,
+    bias_input: Id,
+    bias_recurrent: Id,
+}
+
+impl Layer {
+    pub(crate) fn new(
+        layout: &mut Layout,
+        name: &str,
+        cell: Cell,
+        inputs: &[(&str, usize)],
+        hidden: usize,
+    ) -> Self {
+        let rows = cell.sums() * hidden;
+        let bound = 1.0 / (hidden as f64).sqrt();
+        let (matrix, vector) = (Start::Matrix(bound), Start::Vector(bound));
+        let inputs = inputs
+            .iter()
+            .map(|(piece, width)| (layout.add(format!("{name}.{piece}"), rows, *width, matrix), *width))
+            .collect();
+        Self {
+            cell,
+            hidden,
+            inputs,
+            recurrent: layout.add(format!("{name}.recurrent"), rows, hidden, matrix),
+            bias_input: layout.add(format!("{name}.bias-input"), 1, rows, vector),
+            bias_recurrent: layout.add(format!("{name}.bias-recurrent"), 1, rows, vector),
+        }
+    }
+
+    /// Numbers in a row of gates.
+    pub(crate) fn width(&self) -> usize {
+        self.cell.gates() * self.hidden
+    }
+
+    /// Numbers that depend on the input, or on the state.
+    pub(crate) fn sums(&self) -> usize {
+        self.cell.sums() * self.hidden
+    }
+
+    /// Where those that depend on the state begin.
+    fn state_sums(&self) -> usize {
+        if self.cell == Cell::Gru { self.hidden } else { 0 }
+    }
+}
+
+/// What a layer has computed over a sequence, in the layout of [`Steps`].
+#[derive(Debug, Default)]
+pub(crate) struct Trace<T> {
+    pub(crate) gates: Vec<T>,
+    pub(crate) state: Vec<T>,
+    memory: Vec<T>,
+    pub(crate) before: Vec<T>,
+    memory_before: Vec<T>,
+}
+
+/// The state of every sequence; `memory` is empty where the cell has none.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct State<T> {
+    pub(crate) state: Vec<T>,
+    pub(crate) memory: Vec<T>,
+}
+
+impl<T: Real> State<T> {
+    pub(crate) fn zeros(layer: &Layer, rows: usize) -> Self {
+        let size = rows * layer.hidden;
+        let memory = if layer.cell.has_memory() { size } else { 0 };
+        Self { state: vec![T::ZERO; size], memory: vec![T::ZERO; memory] }
+    }
+}
+
+impl<T: Real> Trace<T> {
+    /// Room for a sequence.
+    pub(crate) fn new(layer: &Layer, rows: usize) -> Self {
+        let size = rows * layer.hidden;
+        let memory = if layer.cell.has_memory() { size } else { 0 };
+        Self {
+            gates: vec![T::ZERO; rows * layer.width()],
+            state: vec![T::ZERO; size],
+            memory: vec![T::ZERO; memory],
+            before: vec![T::ZERO; size],
+            memory_before: vec![T::ZERO; memory],
+        }
+    }
+
+    /// Starts the sums of some rows: the biases.
+    pub(crate) fn start(&mut self, pass: &Pass<'_, T>, layer: &Layer, rows: Range<usize>) {
+        let width = layer.width();
+        let gates = &mut self.gates[rows.start * width..rows.end * width];
+        gates.fill(T::ZERO);
+        add_row(pass.isa, pass.weights.flat(layer.bias_input), gates, width);
+        if !gates.is_empty() {
+            let of_state = &mut gates[layer.state_sums()..];
+            add_row(pass.isa, pass.weights.flat(layer.bias_recurrent), of_state, width);
+        }
+    }
+
+    /// Adds a piece of the input to the sums of some rows.
+    pub(crate) fn add_input(
+        &mut self,
+        pass: &mut Pass<'_, T>,
+        layer: &Layer,
+        piece: usize,
+        rows: Range<usize>,
+        x: &[T],
+    ) {
+        let (weight, columns) = layer.inputs[piece];
+        let width = layer.width();
+        let gates = &mut self.gates[rows.start * width..rows.end * width];
+        pass.apply(weight, View::new(x, rows.len(), columns), gates, width, Into::Add);
+    }
+
+    /// Notes the states before the step of these rows: they come from the rows `earlier` where there are some, else from
+    /// `first`.
+    pub(crate) fn remember(
+        &mut self,
+        layer: &Layer,
+        rows: Range<usize>,
+        earlier: Range<usize>,
+        first: &State<T>,
+    ) {
+        let h = layer.hidden;
+        let from_earlier = earlier.len().min(rows.len());
+        let copy = |now: &[T], before: &mut [T], first: &[T]| {
+            let rest = from_earlier * h..rows.len() * h;
+            before[rows.start * h..][..rest.start].copy_from_slice(&now[earlier.start * h..][..rest.start]);
+            before[rows.start * h..][rest.clone()].copy_from_slice(&first[rest]);
+        };
+        copy(&self.state, &mut self.before, &first.state);
+        if layer.cell.has_memory() {
+            copy(&self.memory, &mut self.memory_before, &first.memory);
+        }
+    }
+
+    /// Takes the step of these rows, whose inputs are in the sums already and whose states before are noted.
+    pub(crate) fn step(&mut self, pass: &mut Pass<'_, T>, layer: &Layer, rows: Range<usize>) {
+        let (h, width) = (layer.hidden, layer.width());
+        let of_units = rows.start * h..rows.end * h;
+        let gates = &mut self.gates[rows.start * width..rows.end * width];
+        let before = &self.before[of_units.clone()];
+        let state = &mut self.state[of_units.clone()];
+        let left = View::new(before, rows.len(), h);
+        pass.apply(layer.recurrent, left, &mut gates[layer.state_sums()..], width, Into::Add);
+        match layer.cell {
+            Cell::Rnn => rnn_forward(pass.isa, gates, state),
+            Cell::Gru => gru_forward(pass.isa, h, gates, before, state),
+            Cell::Lstm => {
+                let (before, memory) = (&self.memory_before[of_units.clone()], &mut self.memory[of_units]);
+                lstm_forward(pass.isa, h, gates, before, memory, state);
+            }
+        }
+    }
+
+    /// Runs over a whole sequence, from its end if `reverse`.
+    pub(crate) fn run(
+        &mut self,
+        pass: &mut Pass<'_, T>,
+        layer: &Layer,
+        steps: &Steps,
+        x: &[T],
+        first: &State<T>,
+        reverse: bool,
+    ) {
+        self.start(pass, layer, 0..steps.total());
+        self.add_input(pass, layer, 0, 0..steps.total(), x);
+        for i in 0..steps.len() {
+            let (rows, earlier) = neighbours(steps, i, reverse);
+            self.remember(layer, rows.clone(), earlier, first);
+            self.step(pass, layer, rows);
+        }
+    }
+
+    /// The states after the last step of each sequence.
+    pub(crate) fn last(&self, layer: &Layer, steps: &Steps, reverse: bool) -> State<T> {
+        let h = layer.hidden;
+        let mut last = State::zeros(layer, steps.rows(0));
+        for t in 0..if reverse { 1 } else { steps.len() } {
+            let (start, size) = (steps.start(t) * h, steps.rows(t) * h);
+            last.state[..size].copy_from_slice(&self.state[start..start + size]);
+            if layer.cell.has_memory() {
+                last.memory[..size].copy_from_slice(&self.memory[start..start + size]);
+            }
+        }
+        last
+    }
+
+    /// The way back through the step of these rows. `d_state` is the gradient of their states from above, `carry` that
+    /// from the next step, which becomes that for the step before. `d` gets the gradient of the sums.
+    pub(crate) fn step_backward(
+        &self,
+        pass: &mut Pass<'_, T>,
+        layer: &Layer,
+        rows: Range<usize>,
+        d_state: &mut [T],
+        carry: &mut State<T>,
+        d: &mut [T],
+    ) {
+        let (h, width) = (layer.hidden, layer.width());
+        let of_units = rows.start * h..rows.end * h;
+        let gates = &self.gates[rows.start * width..rows.end * width];
+        let before = &self.before[of_units.clone()];
+        let carried = &mut carry.state[..rows.len() * h];
+        add(pass.isa, carried, d_state);
+        match layer.cell {
+            Cell::Rnn => {
+                rnn_backward(pass.isa, gates, d_state, d);
+                carried.fill(T::ZERO);
+            }
+            Cell::Gru => gru_backward(pass.isa, h, gates, before, d_state, d, carried),
+            Cell::Lstm => {
+                let memory = &mut carry.memory[..rows.len() * h];
+                let (before, now) = (&self.memory_before[of_units.clone()], &self.memory[of_units]);
+                lstm_backward(pass.isa, h, gates, before, now, d_state, memory, d);
+                carried.fill(T::ZERO);
+            }
+        }
+        let of_state = View::strided(&d[layer.state_sums()..], rows.len(), layer.sums(), width);
+        pass.apply_backward(layer.recurrent, of_state, carried, h, Into::Add);
+    }
+
+    /// The way back over a whole sequence: `d_state` from above, `carry` from the states after the last steps, which
+    /// becomes that of the states before the first. Returns the gradient of the sums.
+    pub(crate) fn run_backward(
+        &self,
+        pass: &mut Pass<'_, T>,
+        layer: &Layer,
+        steps: &Steps,
+        d_state: &mut [T],
+        carry: &mut State<T>,
+        reverse: bool,
+    ) -> Vec<T> {
+        let (h, width) = (layer.hidden, layer.width());
+        let mut d = vec![T::ZERO; steps.total() * width];
+        for i in (0..steps.len()).rev() {
+            let (rows, _) = neighbours(steps, i, reverse);
+            let d_state = &mut d_state[rows.start * h..rows.end * h];
+            let d = &mut d[rows.start * width..rows.end * width];
+            self.step_backward(pass, layer, rows, d_state, carry, d);
+        }
+        d
+    }
+
+    /// Adds the gradients of the layer's own parameters, but those of its inputs.
+    pub(crate) fn learn(
+        &self,
+        pass: &mut Pass<'_, T>,
+        layer: &Layer,
+        layout: &Layout,
+        d: &[T],
+        gradients: &mut [T],
+    ) {
+        let (h, width, sums) = (layer.hidden, layer.width(), layer.sums());
+        let rows = d.len() / width;
+        if rows == 0 {
+            return;
+        }
+        let of_state = &d[layer.state_sums()..];
+        add_columns(pass.isa, d, width, &mut gradients[layout.tensor(layer.bias_input).range()]);
+        add_columns(pass.isa, of_state, width, &mut gradients[layout.tensor(layer.bias_recurrent).range()]);
+        let d_weight = &mut gradients[layout.tensor(layer.recurrent).range()];
+        pass.learn(View::strided(of_state, rows, sums, width), View::new(&self.before, rows, h), h, d_weight);
+    }
+
+    /// Adds the gradient of the matrix of a piece of the input.
+    pub(crate) fn learn_input(
+        pass: &mut Pass<'_, T>,
+        layer: &Layer,
+        layout: &Layout,
+        piece: usize,
+        d: &[T],
+        x: &[T],
+        gradients: &mut [T],
+    ) {
+        let (weight, columns) = layer.inputs[piece];
+        let rows = d.len() / layer.width();
+        let d = View::strided(d, rows, layer.sums(), layer.width());
+        let d_weight = &mut gradients[layout.tensor(weight).range()];
+        pass.learn(d, View::new(x, rows, columns), columns, d_weight);
+    }
+
+    /// The gradient of a piece of the input.
+    pub(crate) fn input_backward(
+        pass: &mut Pass<'_, T>,
+        layer: &Layer,
+        piece: usize,
+        d: &[T],
+        d_x: &mut [T],
+        into: Into,
+    ) {
+        let (weight, columns) = layer.inputs[piece];
+        let d = View::strided(d, d.len() / layer.width(), layer.sums(), layer.width());
+        pass.apply_backward(weight, d, d_x, columns, into);
+    }
+}
+
+/// The rows of step `i` and of the step taken before it.
+pub(crate) fn neighbours(steps: &Steps, i: usize, reverse: bool) -> (Range<usize>, Range<usize>) {
+    let rows = |t: usize| steps.start(t)..steps.start(t) + steps.rows(t);
+    if reverse {
+        let t = steps.len() - 1 - i;
+        (rows(t), if i == 0 { 0..0 } else { rows(t + 1) })
+    } else {
+        (rows(i), if i == 0 { 0..0 } else { rows(i - 1) })
+    }
+}

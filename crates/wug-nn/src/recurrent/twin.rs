@@ -1,0 +1,363 @@
+//! The models once more, as the papers write them: one example at a time, one operation at a time, with gradients by the
+//! chain rule of a small tape. Slow and plain; the kernels are tested against it.
+
+use super::{Begin, Bridge, Cell, Model, Output};
+use crate::network::Lesson;
+use crate::tape::{Tape, Var};
+
+/// A model read off its named parameters.
+struct Twin<'a> {
+    tape: Tape,
+    model: &'a Model,
+    parameters: Vec<Var>,
+}
+
+type Recurrent = (Var, Option<Var>);
+
+impl Twin<'_> {
+    fn get(&self, name: &str) -> Var {
+        let tensors = self.model.layout().tensors();
+        self.parameters[tensors.iter().position(|tensor| tensor.name == name).expect(name)]
+    }
+
+    fn row(&self, table: Var, width: usize, row: usize) -> Var {
+        self.tape.slice(table, row * width, width)
+    }
+
+    /// One step of a cell with inputs in pieces.
+    fn cell(&self, name: &str, pieces: &[(&str, Var)], (state, memory): Recurrent) -> Recurrent {
+        let (tape, h) = (&self.tape, self.model.config().hidden);
+        let mut x = self.get(&format!("{name}.bias-input"));
+        for (piece, input) in pieces {
+            x = tape.add(x, tape.matrix(self.get(&format!("{name}.{piece}")), *input));
+        }
+        let s = tape.matrix(self.get(&format!("{name}.recurrent")), state);
+        let s = tape.add(s, self.get(&format!("{name}.bias-recurrent")));
+        let part = |of: Var, i: usize| tape.slice(of, i * h, h);
+        match self.model.config().cell {
+            Cell::Rnn => (tape.tanh(tape.add(x, s)), None),
+            Cell::Gru => {
+                // The input has the order n, r, z, the state r, z, n.
+                let r = tape.sigmoid(tape.add(part(x, 1), part(s, 0)));
+                let z = tape.sigmoid(tape.add(part(x, 2), part(s, 1)));
+                let n = tape.tanh(tape.add(part(x, 0), tape.multiply(r, part(s, 2))));
+                let kept = tape.multiply(z, state);
+                (tape.add(tape.multiply(tape.one_minus(z), n), kept), None)
+            }
+            Cell::Lstm => {
+                let sums = tape.add(x, s);
+                let [i, f, o] = [0, 1, 3].map(|gate| tape.sigmoid(part(sums, gate)));
+                let g = tape.tanh(part(sums, 2));
+                let memory = tape.add(tape.multiply(f, memory.unwrap()), tape.multiply(i, g));
+                (tape.multiply(o, tape.tanh(memory)), Some(memory))
+            }
+        }
+    }
+
+    fn zero_state(&self) -> Recurrent {
+        let zeros = || self.tape.constant(vec![0.0; self.model.config().hidden]);
+        (zeros(), self.model.config().cell.has_memory().then(zeros))
+    }
+
+    fn encode(&self, source: &[u32]) -> (Vec<Var>, Vec<Recurrent>) {
+        let config = self.model.config();
+        let table = self.get("encoder.words");
+        let mut xs: Vec<Var> =
+            source.iter().map(|&word| self.row(table, config.embedding, word as usize)).collect();
+        let mut last = Vec::new();
+        for l in 0..config.encoder_layers {
+            let run = |direction: &str, order: &mut dyn Iterator<Item = usize>| {
+                let mut state = self.zero_state();
+                let mut states = vec![state.0; xs.len()];
+                for t in order {
+                    state = self.cell(&format!("encoder.{l}.{direction}"), &[("input", xs[t])], state);
+                    states[t] = state.0;
+                }
+                (states, state)
+            };
+            let (mut states, mut end) = run("forward", &mut (0..xs.len()));
+            if config.bidirectional {
+                let (others, other) = run("backward", &mut (0..xs.len()).rev());
+                states = states.iter().zip(others).map(|(&a, b)| self.tape.concatenate(&[a, b])).collect();
+                let memory = end.1.map(|memory| self.tape.concatenate(&[memory, other.1.unwrap()]));
+                end = (self.tape.concatenate(&[end.0, other.0]), memory);
+            }
+            xs = states;
+            last.push(end);
+        }
+        (xs, last)
+    }
+
+    fn bridge(&self, last: &[Recurrent]) -> Vec<Recurrent> {
+        let layers = self.model.config().decoder_layers;
+        let last = &last[last.len() - layers..];
+        if self.model.config().bridge == Bridge::Copy {
+            return last.to_vec();
+        }
+        let through = |l: usize, kind: &str, x: Var| {
+            let y = self.tape.matrix(self.get(&format!("bridge.{l}.{kind}")), x);
+            self.tape.tanh(self.tape.add(y, self.get(&format!("bridge.{l}.{kind}.bias"))))
+        };
+        let layer = |(l, &(state, memory)): (usize, &Recurrent)| {
+            (through(l, "state", state), memory.map(|memory| through(l, "memory", memory)))
+        };
+        last.iter().enumerate().map(layer).collect()
+    }
+
+    fn attend(&self, query: Var, sources: &[Var]) -> Var {
+        let tape = &self.tape;
+        let query = tape.matrix(self.get("attention.query"), query);
+        let score = |&source: &Var| {
+            let key = tape.matrix(self.get("attention.key"), source);
+            tape.matrix(self.get("attention.v"), tape.tanh(tape.add(query, key)))
+        };
+        let scores: Vec<Var> = sources.iter().map(score).collect();
+        let weights = tape.softmax(tape.concatenate(&scores));
+        let width = tape.value(sources[0]).len();
+        let mut context = tape.constant(vec![0.0; width]);
+        for (i, &source) in sources.iter().enumerate() {
+            let weight = tape.concatenate(&vec![tape.slice(weights, i, 1); width]);
+            context = tape.add(context, tape.multiply(weight, source));
+        }
+        context
+    }
+
+    /// The summed cross-entropy of one example.
+    fn loss(&self, lesson: &Lesson<'_>) -> Var {
+        let (tape, config) = (&self.tape, self.model.config());
+        let (sources, last) = self.encode(lesson.source);
+        let mut states = self.bridge(&last);
+        let mut loss = tape.constant(vec![0.0]);
+        let mut fed = config.target_words;
+        for &target in lesson.target {
+            let mut pieces = Vec::new();
+            if config.dependence {
+                let begins = fed == config.target_words && config.begin == Begin::Zero;
+                let zeros = || tape.constant(vec![0.0; config.embedding]);
+                let table = || self.get("decoder.words");
+                let word = if begins { zeros() } else { self.row(table(), config.embedding, fed) };
+                pieces.push(("word", word));
+            }
+            let top = config.decoder_layers - 1;
+            if config.attention {
+                pieces.push(("context", self.attend(states[top].0, &sources)));
+            }
+            let mut below = pieces.clone();
+            for (l, state) in states.iter_mut().enumerate() {
+                *state = self.cell(&format!("decoder.{l}"), &below, *state);
+                below = vec![("input", state.0)];
+            }
+            let scores = if config.output == Output::PreOutput {
+                pieces.push(("state", states[top].0));
+                let parts =
+                    pieces.iter().map(|(name, x)| tape.matrix(self.get(&format!("pre-output.{name}")), *x));
+                let sum = parts.reduce(|a, b| tape.add(a, b)).unwrap();
+                tape.matrix(self.get("output"), sum)
+            } else {
+                tape.add(tape.matrix(self.get("output"), states[top].0), self.get("output.bias"))
+            };
+            let said = tape.value(scores).iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1)).unwrap().0;
+            let right = tape.slice(tape.softmax(scores), target as usize, 1);
+            let surprise = tape.map(right, |p| -p.ln(), |loss| -loss.exp());
+            loss = tape.add(loss, surprise);
+            fed = if lesson.forced { target as usize } else { said };
+        }
+        loss
+    }
+}
+
+/// The summed loss of some examples and its gradient, in the order of the flat buffer.
+pub(crate) fn learn(model: &Model, values: &[f64], lessons: &[Lesson<'_>]) -> (f64, Vec<f64>) {
+    let tape = Tape::default();
+    let tensors = model.layout().tensors();
+    let parameters = tensors.iter().map(|tensor| tape.constant(values[tensor.range()].to_vec())).collect();
+    let twin = Twin { tape, model, parameters };
+    let losses: Vec<Var> = lessons.iter().map(|lesson| twin.loss(lesson)).collect();
+    let loss = losses.into_iter().reduce(|a, b| twin.tape.add(a, b)).unwrap();
+    let gradients = twin.tape.gradients(loss);
+    let flat = twin.parameters.iter().flat_map(|parameter| gradients[parameter.0].clone()).collect();
+    (twin.tape.value(loss)[0], flat)
+}
+
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::kernels::Isa;
+    use crate::kernels::testing::{ISAS, numbers, same};
+    use crate::recurrent::Config;
+    use crate::{Engine, Query, Real, Step};
+
+    fn any_config() -> impl Strategy<Value = Config> {
+        let cell = prop_oneof![Just(Cell::Rnn), Just(Cell::Gru), Just(Cell::Lstm)];
+        let sizes = (1usize..3, 1usize..3, 1usize..20, 1usize..12);
+        (cell, sizes, any::<[bool; 6]>()).prop_map(|(cell, (layers, fewer, hidden, embedding), flags)| {
+            Config {
+                cell,
+                encoder_layers: layers.max(fewer),
+                decoder_layers: layers.min(fewer),
+                hidden,
+                embedding,
+                bidirectional: flags[0],
+                attention: flags[1] || flags[2],
+                dependence: !flags[2],
+                begin: if flags[3] { Begin::Zero } else { Begin::Learned },
+                bridge: if flags[0] || flags[4] { Bridge::Linear } else { Bridge::Copy },
+                output: if flags[5] { Output::PreOutput } else { Output::State },
+                dropout: 0.0,
+                source_words: 5,
+                target_words: 4,
+            }
+        })
+    }
+
+    /// An example: source, target without its end, whether it is forced.
+    type Drawn = (Vec<u32>, Vec<u32>, bool);
+
+    fn any_lessons() -> impl Strategy<Value = Vec<Drawn>> {
+        let source = prop::collection::vec(0u32..5, 1..6);
+        let target = prop::collection::vec(1u32..4, 0..6);
+        prop::collection::vec((source, target, any::<bool>()), 1..24)
+    }
+
+    fn ended(drawn: &[Drawn]) -> Vec<Drawn> {
+        let end =
+            |(source, target, forced): &Drawn| (source.clone(), [target.as_slice(), &[0]].concat(), *forced);
+        drawn.iter().map(end).collect()
+    }
+
+    fn lessons(drawn: &[Drawn]) -> Vec<Lesson<'_>> {
+        drawn.iter().map(|(source, target, forced)| Lesson { source, target, forced: *forced }).collect()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(60))]
+        #[test]
+        fn the_engine_computes_what_the_papers_write(
+            config in any_config(), drawn in any_lessons(), seed in any::<u64>(),
+        ) {
+            let drawn = ended(&drawn);
+            let lessons = lessons(&drawn);
+            let model = Model::new(config).unwrap();
+            let values: Vec<f64> = numbers(seed, model.layout().len());
+            let (loss, gradients) = learn(&model, &values, &lessons);
+            for isa in ISAS {
+                let mut engine = Engine::new(model.clone(), isa);
+                let (outcome, ours) = engine.learn(&values, &lessons, Step::PLAIN);
+                prop_assert!((outcome.loss / loss - 1.0).abs() < 1e-9, "{} not {loss}", outcome.loss);
+                for tensor in model.layout().tensors() {
+                    same(&ours[tensor.range()], &gradients[tensor.range()], 1e-8)
+                        .map_err(|error| TestCaseError::fail(format!("{}: {error}", tensor.name)))?;
+                }
+                // In single precision the argmax of a tie may differ, so only what is forced is compared.
+                if lessons.iter().all(|lesson| lesson.forced) {
+                    let mut engine = Engine::new(model.clone(), isa);
+                    let values: Vec<f32> = values.iter().map(|&x| x as f32).collect();
+                    let (_, ours) = engine.learn(&values, &lessons, Step::PLAIN);
+                    for tensor in model.layout().tensors() {
+                        let theirs: Vec<f32> = gradients[tensor.range()].iter().map(|&x| x as f32).collect();
+                        same(&ours[tensor.range()], &theirs, 1e-4)?;
+                    }
+                }
+            }
+        }
+
+        #[test]
+        fn the_gradient_is_the_slope_of_the_loss_under_dropout_and_smoothing(
+            mut config in any_config(), drawn in any_lessons(), seed in any::<u64>(),
+        ) {
+            config.dropout = 0.3;
+            let mut drawn = ended(&drawn);
+            // Own words change by jumps, which have no slope.
+            drawn.iter_mut().for_each(|lesson| lesson.2 = true);
+            let lessons = lessons(&drawn);
+            let model = Model::new(config).unwrap();
+            let mut values: Vec<f64> = numbers(seed, model.layout().len());
+            let mut engine = Engine::new(model.clone(), Isa::best());
+            let gradients = engine.learn(&values, &lessons, Step { key: Some(seed), smoothing: 0.1, ..Step::PLAIN }).1.to_vec();
+            for tensor in model.layout().tensors() {
+                let i = tensor.range().start + seed as usize % tensor.range().len();
+                let (old, step) = (values[i], 1e-6);
+                let mut loss = |x: f64| {
+                    values[i] = x;
+                    engine.learn(&values, &lessons, Step { key: Some(seed), smoothing: 0.1, ..Step::PLAIN }).0.loss
+                };
+                let slope = (loss(old + step) - loss(old - step)) / (2.0 * step);
+                values[i] = old;
+                let apart = (slope - gradients[i]).abs();
+                prop_assert!(apart < 1e-5 * slope.abs().max(1.0), "{}: {} not {slope}", tensor.name, gradients[i]);
+            }
+        }
+    }
+
+    #[test]
+    fn answers_are_what_the_decoder_says_to_itself() {
+        let config = any_fixed(Cell::Lstm);
+        let model = Model::new(config).unwrap();
+        let values: Vec<f64> = numbers(11, model.layout().len());
+        let sources: Vec<Vec<u32>> = (0..50).map(|i| vec![1 + i % 4; 1 + i as usize % 7]).collect();
+        let query = |source| Query { source, length: None };
+        let asked: Vec<Query<'_>> = sources.iter().map(|source| query(source)).collect();
+        let answers = Engine::new(model.clone(), Isa::Portable).answer(&values, &asked, 12);
+        for (source, answer) in sources.iter().zip(answers) {
+            let alone = Engine::new(model.clone(), Isa::best()).answer(&values, &[query(source)], 12);
+            assert_eq!(alone[0], answer, "alone and among others");
+            if let Some(mut target) = answer {
+                target.push(0);
+                let lesson = Lesson { source, target: &target, forced: false };
+                assert_eq!(
+                    Engine::new(model.clone(), Isa::best()).learn(&values, &[lesson], Step::PLAIN).0.right,
+                    1
+                );
+            }
+        }
+    }
+
+    fn any_fixed(cell: Cell) -> Config {
+        Config {
+            cell,
+            encoder_layers: 2,
+            decoder_layers: 2,
+            hidden: 24,
+            embedding: 16,
+            bidirectional: false,
+            attention: true,
+            dependence: true,
+            begin: Begin::Learned,
+            bridge: Bridge::Copy,
+            output: Output::State,
+            dropout: 0.2,
+            source_words: 5,
+            target_words: 4,
+        }
+    }
+
+    #[test]
+    fn any_number_of_threads_gives_the_same_bits() {
+        let model = Model::new(any_fixed(Cell::Gru)).unwrap();
+        let values: Vec<f32> = numbers(5, model.layout().len());
+        let drawn: Vec<Drawn> = (0..100)
+            .map(|i| (vec![i % 5; 1 + i as usize % 5], vec![1 + i % 3; i as usize % 9], i % 2 == 0))
+            .collect();
+        let drawn = ended(&drawn);
+        let run = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| {
+                let mut engine = Engine::new(model.clone(), Isa::best());
+                engine
+                    .learn(&values, &lessons(&drawn), Step { factor: 0.01, key: Some(3), smoothing: 0.0 })
+                    .1
+                    .to_vec()
+            })
+        };
+        let one: Vec<u32> = run(1).into_iter().map(f32::to_bits).collect();
+        for threads in [2, 3, 7] {
+            assert_eq!(
+                one,
+                run(threads).into_iter().map(f32::to_bits).collect::<Vec<_>>(),
+                "{threads} threads"
+            );
+        }
+        assert!(one.iter().any(|&bits| Real::to_f64(f32::from_bits(bits)) != 0.0));
+    }
+}
