@@ -96,11 +96,14 @@ kernel! {
             .zip(d_contexts.chunks_exact(width))
             .zip(gradients.queries.chunks_exact_mut(size))
         {
-            // The softmax needs the sum over all of its weights before the gradient of one.
+            // The softmax needs the mean over all of its weights before the gradient of one. Only differences between the rows
+            // count, and those to the first one keep more digits than those to the mean.
             let mut sum = T::ZERO;
+            let mut first = None;
             for ((d_score, &weight), &row) in scratch.iter_mut().zip(weights).zip(rows) {
                 let value = &values[row * width..][..width];
-                *d_score = dot(d_context, |j| value[j]);
+                let d_weight = dot(d_context, |j| value[j]);
+                *d_score = d_weight - *first.get_or_insert(d_weight);
                 sum += *d_score * weight;
                 for (d_value, &d_context) in gradients.values[row * width..][..width].iter_mut().zip(d_context) {
                     *d_value += weight * d_context;

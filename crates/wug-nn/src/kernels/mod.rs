@@ -85,7 +85,7 @@ pub(crate) mod testing {
         let largest = theirs.iter().map(|x| x.to_f64().abs()).fold(1e-3, f64::max);
         for (i, (a, b)) in ours.iter().zip(theirs).enumerate() {
             let apart = (a.to_f64() - b.to_f64()).abs();
-            if !(apart <= tolerance * largest) {
+            if apart.is_nan() || apart > tolerance * largest {
                 return Err(TestCaseError::fail(format!("entry {i}: {a:?}, not {b:?} (largest {largest})")));
             }
         }

@@ -269,7 +269,9 @@ mod tests {
             config.dropout = 0.3;
             let mut drawn = ended(&drawn);
             // Own words change by jumps, which have no slope.
-            drawn.iter_mut().for_each(|lesson| lesson.2 = true);
+            for lesson in &mut drawn {
+                lesson.2 = true;
+            }
             let lessons = lessons(&drawn);
             let model = Model::new(config).unwrap();
             let mut values: Vec<f64> = numbers(seed, model.layout().len());
