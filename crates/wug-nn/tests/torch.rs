@@ -51,7 +51,11 @@ fn models_match_pytorch() {
         for isa in Isa::NAMES.iter().filter_map(|name| Isa::named(name)) {
             let mut engine = Engine::new(model.clone(), isa);
             let (outcome, ours) = engine.learn(&values, &lessons, Step::PLAIN);
-            assert!((outcome.loss / loss - 1.0).abs() < 1e-5, "{config:?}: loss {}, not {loss}", outcome.loss);
+            assert!(
+                (outcome.loss / loss - 1.0).abs() < 1e-5,
+                "{config:?}: loss {}, not {loss}",
+                outcome.loss
+            );
             for tensor in &tensors {
                 let (theirs, ours) = (&gradients[&tensor.name], &ours[tensor.range()]);
                 assert_eq!(ours.len(), theirs.len());

@@ -70,7 +70,7 @@ impl Body {
         work.room.give(memory);
         let mut answers: Vec<Vec<u32>> = vec![Vec::new(); examples];
         let mut ended = vec![false; examples];
-        let mut fed = vec![self.start(); examples];
+        let mut fed = vec![self.config.start(); examples];
         for t in 0..=longest {
             let x = self.step(work, sequences, &mut state, &distances, &fed, t);
             let scores = self.scores(work, &x);
@@ -83,7 +83,7 @@ impl Body {
                     Some(_) if scores.len() > 1 => 1 + largest(&scores[1..]),
                     _ => largest(scores),
                 };
-                if word == 0 {
+                if word == 0 || word >= self.config.start() {
                     ended[i] = true;
                 } else {
                     answers[i].push(word);
@@ -98,11 +98,6 @@ impl Body {
         }
         state.memory.into_iter().for_each(|buffer| work.room.give(buffer));
         answers.into_iter().zip(ended).map(|(answer, ended)| ended.then_some(answer)).collect()
-    }
-
-    /// What the decoder is fed first.
-    pub(super) fn start(&self) -> u32 {
-        self.config.start.unwrap_or(self.config.target_words as u32)
     }
 
     /// The decoder's output for word `t` of every sequence that has not ended.

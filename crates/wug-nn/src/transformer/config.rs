@@ -88,8 +88,11 @@ pub struct Config {
     pub source_words: usize,
     /// Words of the target; word 0 ends it.
     pub target_words: usize,
-    /// The word of the target that the decoder is fed first. Without, the table has a row more for it.
-    pub start: Option<u32>,
+    /// How many of the last words of the target are special: no target has them, and an answer ends where they are said.
+    /// The first of them is the start symbol; where there is none, the table has a row more for it.
+    pub special: usize,
+    /// A word that every source begins with.
+    pub source_start: Option<u32>,
 }
 
 impl Config {
@@ -119,14 +122,17 @@ impl Config {
             Positions::Learned(longest) if longest > 1 << 20 => {
                 Err("a model learns at most 1,048,576 positions".to_owned())
             }
-            _ if self.start.is_some_and(|start| start as usize >= self.target_words) => {
-                Err("the start symbol is no word of the target".to_owned())
+            _ if self.special >= self.target_words => {
+                Err("the target has no words but special ones".to_owned())
+            }
+            _ if self.source_start.is_some_and(|start| start as usize >= self.source_words) => {
+                Err("the start symbol of sources is no word of theirs".to_owned())
             }
             _ if self.tied && self.embedding != self.width => {
                 Err("a tied output needs words' vectors as wide as the model".to_owned())
             }
-            _ if self.tied && self.start.is_none() => {
-                Err("a tied output needs a start symbol that is a word of the target".to_owned())
+            _ if self.tied && self.special == 0 => {
+                Err("a tied output needs a start symbol among the words of the target".to_owned())
             }
             _ => Ok(()),
         }
@@ -138,6 +144,11 @@ impl Config {
             Positions::Learned(longest) => Some(longest),
             _ => None,
         }
+    }
+
+    /// What the decoder is fed first.
+    pub(super) fn start(&self) -> u32 {
+        (self.target_words - self.special) as u32
     }
 
     /// Numbers of one head.

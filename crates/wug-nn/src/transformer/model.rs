@@ -150,10 +150,9 @@ impl Maker<'_> {
     fn stack(&mut self, name: &str, decodes: bool) -> Stack {
         let config = self.config;
         let width = config.width;
-        let rows = match (decodes, config.start) {
-            (false, _) => config.source_words,
-            (true, Some(_)) => config.target_words,
-            (true, None) => config.target_words + 1,
+        let rows = match decodes {
+            false => config.source_words,
+            true => config.target_words + usize::from(config.special == 0),
         };
         let words = self.table(format!("{name}.words"), rows, config.embedding, decodes && config.tied);
         let map = (config.embedding != width)
@@ -224,7 +223,8 @@ mod tests {
             initial: Initial::Xavier,
             source_words: 19,
             target_words: 13,
-            start: Some(11),
+            special: 2,
+            source_start: Some(18),
         }
     }
 
@@ -235,12 +235,13 @@ mod tests {
 
     #[test]
     fn what_is_no_model_is_refused() {
-        let wrong: [(fn(&mut Config), &str); 7] = [
+        let wrong: [(fn(&mut Config), &str); 8] = [
             (|config| config.heads = 7, "heads do not divide"),
             (|config| config.heads = 0, "needs layers"),
             (|config| config.dropout = 1.0, "dropout 1 is not in"),
             (|config| config.positions = Positions::Learned(0), "longest"),
-            (|config| config.start = Some(13), "no word of the target"),
+            (|config| config.special = 13, "no words but special ones"),
+            (|config| config.source_start = Some(19), "no word of theirs"),
             (|config| config.tied = true, "as wide as the model"),
             (|config| config.encoder_layers = 65, "at most 64"),
         ];

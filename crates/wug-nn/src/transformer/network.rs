@@ -36,6 +36,11 @@ impl<T: Real> Model<T> {
         &self.body.config
     }
 
+    /// How many words a source has beside its own.
+    fn added(&self) -> usize {
+        usize::from(self.body.config.source_start.is_some())
+    }
+
     /// Works at a desk where sequences of this length can be read.
     fn at_desk<R>(
         &self,
@@ -44,9 +49,6 @@ impl<T: Real> Model<T> {
         drops: bool,
         work: impl FnOnce(&mut Work<'_, T>, &mut Sequences) -> R,
     ) -> R {
-        if let Some(limit) = self.body.config.longest() {
-            assert!(longest <= limit, "a sequence of {longest} words, but {limit} positions");
-        }
         let desk = self.desks.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let mut desk = desk.unwrap_or_else(|| Desk {
             sequences: Sequences::default(),
@@ -77,25 +79,36 @@ impl<T: Real> Network<T> for Model<T> {
     /// The decoder is always fed the target.
     ///
     /// # Panics
-    /// If a source or a target is empty, or longer than [`Config::longest`].
+    /// If a sequence is empty, or longer than [`Config::longest`].
     fn learn(&self, pass: &mut Pass<'_, T>, shard: &Shard<'_>, gradients: &mut [T]) -> Outcome {
         let lengths = shard.lessons.iter().flat_map(|lesson| [lesson.source.len(), lesson.target.len()]);
         assert!(lengths.clone().all(|length| length > 0), "a sequence without words");
-        self.at_desk(pass, lengths.max().unwrap_or_default(), shard.step.key.is_some(), |work, sequences| {
+        let longest = lengths.max().unwrap_or_default() + self.added();
+        if let Some(limit) = self.body.config.longest() {
+            assert!(longest <= limit, "a sequence of {longest} words, but {limit} positions");
+        }
+        self.at_desk(pass, longest, shard.step.key.is_some(), |work, sequences| {
             let key = shard.step.key.unwrap_or_default();
-            sequences.read(shard.lessons, shard.first, self.body.start(), key);
+            sequences.read(&self.body.config, shard.lessons, shard.first, key);
             self.body.learn(work, sequences, shard.step, gradients)
         })
     }
 
-    /// # Panics
-    /// If a source is empty, or it or the longest answer and its end are longer than [`Config::longest`].
+    /// A source that has no words, or more than there are positions, has no answer; an answer that would have more has no
+    /// end.
     fn answer(&self, pass: &mut Pass<'_, T>, queries: &[Query<'_>], longest: usize) -> Vec<Option<Vec<u32>>> {
-        let lengths = queries.iter().map(|query| query.source.len());
-        assert!(lengths.clone().all(|length| length > 0), "a sequence without words");
-        self.at_desk(pass, lengths.fold(longest + 1, usize::max), false, |work, sequences| {
-            sequences.read_sources(queries.iter().map(|query| query.source), 0, 0);
-            self.body.answer(work, sequences, queries, longest)
-        })
+        let limit = self.body.config.longest().unwrap_or(usize::MAX);
+        let fits = |query: &Query<'_>| {
+            let length = query.length.unwrap_or_default();
+            !query.source.is_empty() && query.source.len() + self.added() <= limit && length < limit
+        };
+        let asked: Vec<Query<'_>> = queries.iter().copied().filter(fits).collect();
+        let longest = longest.min(limit - 1);
+        let reach = asked.iter().map(|query| query.source.len() + self.added()).fold(longest + 1, usize::max);
+        let mut answers = self.at_desk(pass, reach, false, |work, sequences| {
+            sequences.read_sources(&self.body.config, asked.iter().map(|query| query.source), 0, 0);
+            self.body.answer(work, sequences, &asked, longest).into_iter()
+        });
+        queries.iter().map(|query| if fits(query) { answers.next().flatten() } else { None }).collect()
     }
 }

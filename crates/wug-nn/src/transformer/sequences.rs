@@ -1,5 +1,6 @@
 use std::ops::Range;
 
+use super::config::Config;
 use crate::batch::mix;
 use crate::network::Lesson;
 
@@ -62,15 +63,15 @@ pub(super) struct Sequences {
 
 impl Sequences {
     /// Reads the examples `first..` of a batch.
-    pub(super) fn read(&mut self, lessons: &[Lesson<'_>], first: usize, start: u32, key: u64) {
-        self.read_sources(lessons.iter().map(|lesson| lesson.source), first, key);
+    pub(super) fn read(&mut self, config: &Config, lessons: &[Lesson<'_>], first: usize, key: u64) {
+        self.read_sources(config, lessons.iter().map(|lesson| lesson.source), first, key);
         self.target.clear();
         self.fed.clear();
         self.target_words.clear();
         for (i, lesson) in lessons.iter().enumerate() {
             self.target.add(lesson.target.len(), mix(mix(key ^ 1) ^ (first + i) as u64));
             if let Some((_, said)) = lesson.target.split_last() {
-                self.fed.push(start);
+                self.fed.push(config.start());
                 self.fed.extend_from_slice(said);
             }
             self.target_words.extend_from_slice(lesson.target);
@@ -80,6 +81,7 @@ impl Sequences {
     /// Reads sources alone.
     pub(super) fn read_sources<'a>(
         &mut self,
+        config: &Config,
         sources: impl Iterator<Item = &'a [u32]>,
         first: usize,
         key: u64,
@@ -87,7 +89,9 @@ impl Sequences {
         self.source.clear();
         self.source_words.clear();
         for (i, source) in sources.enumerate() {
-            self.source.add(source.len(), mix(mix(key) ^ (first + i) as u64));
+            let length = source.len() + usize::from(config.source_start.is_some());
+            self.source.add(length, mix(mix(key) ^ (first + i) as u64));
+            self.source_words.extend(config.source_start);
             self.source_words.extend_from_slice(source);
         }
     }
