@@ -12,6 +12,8 @@ import subprocess
 import sys
 import time
 
+sys.path.pop(0)  # this folder has a torch.py, this file
+
 import torch
 from torch import nn
 

@@ -34,7 +34,7 @@ pub use always_one::AlwaysOne;
 pub use chance::Chance;
 pub use induced::Induced;
 pub use learner::{About, Answer, Learner, Lessons, Model, Progress, Question, Task, learner, questions};
-pub use settings::{Default, Setting, Settings};
+pub use settings::{Default, Preset, Setting, Settings};
 
 /// All learners. A new one is a file and a line here.
 pub static LEARNERS: &[&dyn Learner] = &[

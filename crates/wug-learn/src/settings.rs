@@ -42,6 +42,18 @@ pub enum Default {
     Flag,
     /// One of some words, the first unless set.
     Word(&'static [&'static str]),
+    /// One of some words, each of which stands for values of other settings; none unless set. What is set beside it has
+    /// precedence.
+    Preset(&'static [Preset]),
+}
+
+/// A name for values of several settings: the protocol of a paper.
+#[derive(Debug, Clone, Copy)]
+pub struct Preset {
+    /// What is written.
+    pub name: &'static str,
+    /// The values that it stands for, as they would be written, `steps=100000`.
+    pub stands_for: &'static [&'static str],
 }
 
 impl Default {
@@ -52,6 +64,7 @@ impl Default {
             Self::Number { default, .. } => (*default).into(),
             Self::Flag => false.into(),
             Self::Word(words) => words[0].into(),
+            Self::Preset(_) => "none".into(),
         }
     }
 
@@ -63,6 +76,7 @@ impl Default {
             Self::Number { least, most, .. } => format!("a number from {least} to {most}"),
             Self::Flag => "true or false".to_owned(),
             Self::Word(words) => words.join(", "),
+            Self::Preset(presets) => presets.iter().map(|preset| preset.name).collect::<Vec<_>>().join(", "),
         }
     }
 
@@ -79,6 +93,9 @@ impl Default {
             }
             Self::Flag => text.parse().ok().map(|flag: bool| flag.into()),
             Self::Word(words) => words.iter().find(|word| **word == text).map(|word| (*word).into()),
+            Self::Preset(presets) => {
+                presets.iter().find(|preset| preset.name == text).map(|preset| preset.name.into())
+            }
         }
     }
 }
@@ -104,27 +121,24 @@ impl Settings {
     pub fn read(about: &About, given: &[String]) -> Result<Self> {
         let mut values: BTreeMap<&'static str, Value> =
             about.settings.iter().map(|setting| (setting.name, setting.default.value())).collect();
-        let mut seen = Vec::new();
+        let mut read = Vec::new();
         for text in given {
-            let (name, value) = text
-                .split_once('=')
-                .ok_or_else(|| Error::usage(format!("`{text}` is no setting: expected name=value")))?;
-            let Some(setting) = about.settings.iter().find(|setting| setting.name == name) else {
-                let known: Vec<&str> = about.settings.iter().map(|setting| setting.name).collect();
-                let known = match known.as_slice() {
-                    [] => "it has none".to_owned(),
-                    [one] => format!("there is: {one}"),
-                    all => format!("there are: {}", all.join(", ")),
-                };
-                return Err(Error::usage(format!("{} has no setting `{name}`; {known}", about.name)));
-            };
-            if seen.contains(&name) {
-                return Err(Error::usage(format!("`{name}` is set twice")));
+            let (setting, value) = one(about, text)?;
+            if read.iter().any(|(known, _): &(&Setting, Value)| known.name == setting.name) {
+                return Err(Error::usage(format!("`{}` is set twice", setting.name)));
             }
-            seen.push(name);
-            let value = setting.default.read(value).ok_or_else(|| {
-                Error::usage(format!("`{text}`: expected {} for {name}", setting.default.expects()))
-            })?;
+            read.push((setting, value));
+        }
+        for (setting, value) in &read {
+            if let Default::Preset(presets) = setting.default {
+                let preset = presets.iter().find(|preset| *value == preset.name);
+                for text in preset.map_or(&[][..], |preset| preset.stands_for) {
+                    let (setting, value) = one(about, text)?;
+                    values.insert(setting.name, value);
+                }
+            }
+        }
+        for (setting, value) in read {
             values.insert(setting.name, value);
         }
         Ok(Self { values })
@@ -166,4 +180,27 @@ impl Settings {
     pub fn word(&self, name: &str) -> &str {
         self.values[name].as_str().expect("a word")
     }
+}
+
+/// One `name=value`.
+fn one<'a>(about: &'a About, text: &str) -> Result<(&'a Setting, Value)> {
+    let (name, value) = text
+        .split_once('=')
+        .ok_or_else(|| Error::usage(format!("`{text}` is no setting: expected name=value")))?;
+    let Some(setting) = about.settings.iter().find(|setting| setting.name == name) else {
+        let known: Vec<&str> = about.settings.iter().map(|setting| setting.name).collect();
+        let nearest = known.iter().min_by_key(|known| strsim::osa_distance(known, name));
+        let nearest = nearest.filter(|known| strsim::osa_distance(known, name) <= 1 + name.len() / 3);
+        let hint = nearest.map_or_else(String::new, |known| format!("; did you mean {known}?"));
+        let known = match known.as_slice() {
+            [] => "; it has none".to_owned(),
+            [one] => format!("; there is: {one}"),
+            all => format!("{hint} (there are: {})", all.join(", ")),
+        };
+        return Err(Error::usage(format!("{} has no setting `{name}`{known}", about.name)));
+    };
+    let value = setting.default.read(value).ok_or_else(|| {
+        Error::usage(format!("`{text}`: expected {} for {name}", setting.default.expects()))
+    })?;
+    Ok((setting, value))
 }

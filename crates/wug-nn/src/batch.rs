@@ -1,7 +1,7 @@
 use std::ops::Range;
 
-use crate::kernels::{Isa, dropout, largest};
-use crate::network::{Lesson, Query};
+use crate::kernels::{dropout, largest};
+use crate::network::{Lesson, Pass, Query};
 use crate::{Real, Steps};
 
 /// A few examples in the order of the kernels: the sources from long to short, and so, apart from them, the targets.
@@ -133,7 +133,7 @@ impl Batch {
     /// key, the place, the example and the step, and not on how the batch is divided.
     pub(crate) fn dropout<T: Real>(
         &self,
-        isa: Isa,
+        pass: &mut Pass<'_, T>,
         probability: f64,
         key: Option<u64>,
         place: Place,
@@ -144,12 +144,12 @@ impl Batch {
             Place::Source(number) => (&self.sources, &self.source_index, number),
             Place::Target(number) => (&self.targets, &self.target_index, number + 1024),
         };
-        let mut factors = vec![T::ZERO; steps.total() * width];
+        let mut factors = pass.zeros(steps.total() * width);
         let mut rows = factors.chunks_exact_mut(width);
         for t in 0..steps.len() {
             for (&i, row) in index[..steps.rows(t)].iter().zip(&mut rows) {
                 let key = mix(mix(mix(key ^ number as u64) ^ i as u64) ^ t as u64);
-                dropout(isa, key, probability, row);
+                dropout(pass.isa, key, probability, row);
             }
         }
         factors

@@ -2,12 +2,15 @@ use rayon::prelude::*;
 
 use crate::Real;
 use crate::kernels::{Isa, add};
-use crate::network::{Lesson, Network, Outcome, Pass, Query, Shard, Step};
+use crate::network::{Lesson, Network, Outcome, Pass, Query, Room, Shard, Step};
 use crate::parameters::Weights;
 
 /// At most so many examples are computed together by one thread. Small enough to feed two cores at batch 32, large enough
 /// to fill the tiles of a product.
 const SHARD: usize = 32;
+
+/// Parameters that are added up by one thread at a time.
+pub(crate) const BLOCK: usize = 1 << 15;
 
 /// Computes losses, gradients and answers of a model.
 ///
@@ -18,7 +21,14 @@ pub struct Engine<T> {
     network: Box<dyn Network<T>>,
     isa: Isa,
     weights: Weights<T>,
-    gradients: Vec<Vec<T>>,
+    workers: Vec<Worker<T>>,
+}
+
+/// What a shard is computed in.
+#[derive(Debug, Default)]
+struct Worker<T> {
+    gradients: Vec<T>,
+    room: Room<T>,
 }
 
 /// How many examples a shard of a batch has.
@@ -35,7 +45,7 @@ impl<T: Real> Engine<T> {
 
     /// An engine for some model.
     pub fn boxed(network: Box<dyn Network<T>>, isa: Isa) -> Self {
-        Self { network, isa, weights: Weights::default(), gradients: Vec::new() }
+        Self { network, isa, weights: Weights::default(), workers: Vec::new() }
     }
 
     /// The model.
@@ -48,31 +58,35 @@ impl<T: Real> Engine<T> {
         self.weights.read(self.network.layout(), values, true);
         let size = shard_size(lessons.len());
         let shards = lessons.len().div_ceil(size).max(1);
-        self.gradients.resize_with(shards.max(self.gradients.len()), Vec::new);
+        self.workers.resize_with(shards.max(self.workers.len()), Worker::default);
         let (network, isa, weights) = (&self.network, self.isa, &self.weights);
-        let work = |(i, gradients): (usize, &mut Vec<T>)| {
-            gradients.clear();
-            gradients.resize(values.len(), T::ZERO);
+        let work = |(i, worker): (usize, &mut Worker<T>)| {
+            worker.gradients.clear();
+            worker.gradients.resize(values.len(), T::ZERO);
             let first = i * size;
             let shard = Shard { lessons: &lessons[first..lessons.len().min(first + size)], first, step };
-            network.learn(&mut Pass::new(isa, weights), &shard, gradients)
+            let mut pass = Pass::new(isa, weights, values, &mut worker.room);
+            network.learn(&mut pass, &shard, &mut worker.gradients)
         };
         let outcomes: Vec<Outcome> = if shards == 1 {
-            self.gradients[..1].iter_mut().enumerate().map(work).collect()
+            self.workers[..1].iter_mut().enumerate().map(work).collect()
         } else {
-            self.gradients[..shards].par_iter_mut().enumerate().map(work).collect()
+            self.workers[..shards].par_iter_mut().enumerate().map(work).collect()
         };
-        let (sum, rest) = self.gradients.split_at_mut(1);
-        for gradients in &rest[..shards - 1] {
-            add(isa, gradients, &mut sum[0]);
-        }
+        let (sum, rest) = self.workers.split_at_mut(1);
+        let sum = &mut sum[0].gradients;
+        sum.par_chunks_mut(BLOCK).enumerate().for_each(|(i, sum)| {
+            for worker in &rest[..shards - 1] {
+                add(isa, &worker.gradients[i * BLOCK..][..sum.len()], sum);
+            }
+        });
         let mut all = Outcome::default();
         for outcome in outcomes {
             all.loss += outcome.loss;
             all.words += outcome.words;
             all.right += outcome.right;
         }
-        (all, &mut self.gradients[0])
+        (all, &mut self.workers[0].gradients)
     }
 
     /// What the model answers to each query, word by word the most probable, in at most so many words. `None` where it
@@ -86,7 +100,9 @@ impl<T: Real> Engine<T> {
             .par_chunks(2 * SHARD)
             .map(|shard| {
                 let asked: Vec<Query<'_>> = shard.iter().map(|&i| queries[i]).collect();
-                self.network.answer(&mut Pass::new(self.isa, &self.weights), &asked, longest)
+                let mut room = Room::default();
+                let mut pass = Pass::new(self.isa, &self.weights, values, &mut room);
+                self.network.answer(&mut pass, &asked, longest)
             })
             .collect();
         let mut answers = vec![None; queries.len()];

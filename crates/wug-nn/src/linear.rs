@@ -25,7 +25,7 @@ impl Linear {
 
     /// `W x + b` for every row.
     pub(crate) fn forward<T: Real>(&self, pass: &mut Pass<'_, T>, x: &[T]) -> Vec<T> {
-        let mut out = vec![T::ZERO; x.len() / self.inputs * self.outputs];
+        let mut out = pass.zeros(x.len() / self.inputs * self.outputs);
         self.forward_into(pass, x, &mut out);
         out
     }
@@ -35,14 +35,14 @@ impl Linear {
         let x = View::new(x, x.len() / self.inputs, self.inputs);
         pass.apply(self.weight, x, out, self.outputs, Into::Add);
         if let Some(bias) = self.bias {
-            add_row(pass.isa, pass.weights.flat(bias), out, self.outputs);
+            add_row(pass.isa, pass.flat(bias), out, self.outputs);
         }
     }
 
     /// The gradient of the input.
     pub(crate) fn backward<T: Real>(&self, pass: &mut Pass<'_, T>, d: &[T]) -> Vec<T> {
         let rows = d.len() / self.outputs;
-        let mut d_x = vec![T::ZERO; rows * self.inputs];
+        let mut d_x = pass.zeros(rows * self.inputs);
         self.backward_into(pass, d, &mut d_x);
         d_x
     }

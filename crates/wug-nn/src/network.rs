@@ -75,23 +75,52 @@ pub trait Network<T>: Debug + Send + Sync {
     fn answer(&self, pass: &mut Pass<'_, T>, queries: &[Query<'_>], longest: usize) -> Vec<Option<Vec<u32>>>;
 }
 
+/// Buffers that outlive a pass: memory that the system gives anew costs more than most of what is done with it.
+#[derive(Debug, Default)]
+pub(crate) struct Room<T> {
+    scratch: Vec<T>,
+    packed: Packed<T>,
+    free: Vec<Vec<T>>,
+}
+
 /// What all functions of a pass need: the instructions, the parameters, room for the products.
 #[derive(Debug)]
 pub struct Pass<'a, T> {
     pub(crate) isa: Isa,
     pub(crate) weights: &'a Weights<T>,
-    scratch: Vec<T>,
-    packed: Packed<T>,
+    pub(crate) values: &'a [T],
+    room: &'a mut Room<T>,
 }
 
 impl<'a, T: Real> Pass<'a, T> {
-    pub(crate) fn new(isa: Isa, weights: &'a Weights<T>) -> Self {
-        Self { isa, weights, scratch: Vec::new(), packed: Packed::default() }
+    /// `weights` have read `values`.
+    pub(crate) fn new(isa: Isa, weights: &'a Weights<T>, values: &'a [T], room: &'a mut Room<T>) -> Self {
+        Self { isa, weights, values, room }
+    }
+
+    /// The values of a tensor as they are.
+    pub(crate) fn flat(&self, id: Id) -> &'a [T] {
+        &self.values[self.weights.range(id)]
+    }
+
+    /// So many zeros, in a buffer that was used before if there is one.
+    pub(crate) fn zeros(&mut self, len: usize) -> Vec<T> {
+        let free = &mut self.room.free;
+        let fits = (0..free.len()).filter(|&i| free[i].capacity() >= len).min_by_key(|&i| free[i].capacity());
+        let mut zeros = fits.map(|i| free.swap_remove(i)).unwrap_or_default();
+        zeros.clear();
+        zeros.resize(len, T::ZERO);
+        zeros
+    }
+
+    /// Keeps buffers for [`Pass::zeros`].
+    pub(crate) fn recycle(&mut self, buffers: impl IntoIterator<Item = Vec<T>>) {
+        self.room.free.extend(buffers.into_iter().filter(|buffer| buffer.capacity() > 0));
     }
 
     /// `out (+)= x * W^T` for rows of `x`.
     pub(crate) fn apply(&mut self, weight: Id, x: View<'_, T>, out: &mut [T], stride: usize, into: Into) {
-        product(self.isa, x, self.weights.forward(weight), out, stride, into, &mut self.scratch);
+        product(self.isa, x, self.weights.forward(weight), out, stride, into, &mut self.room.scratch);
     }
 
     /// `d_x (+)= d * W`.
@@ -103,12 +132,13 @@ impl<'a, T: Real> Pass<'a, T> {
         stride: usize,
         into: Into,
     ) {
-        product(self.isa, d, self.weights.backward(weight), d_x, stride, into, &mut self.scratch);
+        product(self.isa, d, self.weights.backward(weight), d_x, stride, into, &mut self.room.scratch);
     }
 
     /// `d_W += d^T * x`.
     pub(crate) fn learn(&mut self, d: View<'_, T>, x: View<'_, T>, columns: usize, d_weight: &mut [T]) {
-        self.packed.pack(x);
-        product(self.isa, d.transposed(), &self.packed, d_weight, columns, Into::Add, &mut self.scratch);
+        let Room { scratch, packed, .. } = &mut *self.room;
+        packed.pack(x);
+        product(self.isa, d.transposed(), packed, d_weight, columns, Into::Add, scratch);
     }
 }

@@ -1,4 +1,7 @@
+use rayon::prelude::*;
+
 use crate::Real;
+use crate::engine::BLOCK;
 use crate::kernels::{AdamStep, Isa, adam, descend, squares};
 
 /// How parameters follow their gradients.
@@ -50,10 +53,15 @@ impl<T: Real> Optimiser<T> {
         clip: f64,
         weight_decay: f64,
     ) -> f64 {
-        let norm = squares(isa, gradients).sqrt();
+        // The sums of blocks are added in order, whoever computed them.
+        let sums: Vec<f64> = gradients.par_chunks(BLOCK).map(|block| squares(isa, block)).collect();
+        let norm = sums.into_iter().sum::<f64>().sqrt();
         let factor = if clip > 0.0 && norm > clip { clip / (norm + 1e-6) } else { 1.0 };
         match self.rule {
-            Rule::Sgd => descend(isa, rate, factor, weight_decay, values, gradients),
+            Rule::Sgd => values
+                .par_chunks_mut(BLOCK)
+                .zip(gradients.par_chunks(BLOCK))
+                .for_each(|(x, g)| descend(isa, rate, factor, weight_decay, x, g)),
             Rule::Adam { beta1, beta2, epsilon } => {
                 self.powers = [self.powers[0] * beta1, self.powers[1] * beta2];
                 let step = AdamStep {
@@ -66,7 +74,9 @@ impl<T: Real> Optimiser<T> {
                     weight_decay,
                 };
                 let [means, squares] = &mut self.moments;
-                adam(isa, step, values, gradients, means, squares);
+                let values = values.par_chunks_mut(BLOCK).zip(gradients.par_chunks(BLOCK));
+                let moments = means.par_chunks_mut(BLOCK).zip(squares.par_chunks_mut(BLOCK));
+                values.zip(moments).for_each(|((x, g), (m, s))| adam(isa, step, x, g, m, s));
             }
         }
         norm

@@ -111,11 +111,10 @@ fn normal(unit: &mut impl FnMut() -> f64) -> f64 {
     (0..12).map(|_| unit()).sum::<f64>() - 6.0
 }
 
-/// The parameters as the kernels read them: the flat buffer, and each matrix in the order of a right factor, once for the
-/// way forward and once for the way back. Made once for each step of training and shared by all threads.
+/// The parameters as products read them: each matrix in the order of a right factor, once for the way forward and once for
+/// the way back. Made once for each step of training and shared by all threads.
 #[derive(Debug, Default)]
 pub(crate) struct Weights<T> {
-    flat: Vec<T>,
     ranges: Vec<Range<usize>>,
     forward: Vec<Packed<T>>,
     backward: Vec<Packed<T>>,
@@ -125,25 +124,24 @@ impl<T: Real> Weights<T> {
     /// Reads the parameters; `backward` only if there will be a way back.
     pub(crate) fn read(&mut self, layout: &Layout, values: &[T], backward: bool) {
         assert_eq!(values.len(), layout.len());
-        self.flat.clear();
-        self.flat.extend_from_slice(values);
-        self.ranges.clear();
-        self.ranges.extend(layout.tensors.iter().map(Tensor::range));
+        self.ranges = layout.tensors.iter().map(Tensor::range).collect();
         self.forward.resize_with(layout.tensors.len(), Packed::default);
         self.backward.resize_with(layout.tensors.len(), Packed::default);
-        let packed = self.forward.par_iter_mut().zip(&mut self.backward).zip(&layout.tensors);
-        packed.filter(|(_, tensor)| tensor.first.is_matrix()).for_each(|((ahead, back), tensor)| {
-            let matrix = View::new(&values[tensor.range()], tensor.rows, tensor.columns);
-            ahead.pack(matrix.transposed());
-            if backward {
-                back.pack(matrix);
+        let both = self.forward.par_iter_mut().zip(&mut self.backward);
+        both.zip(&layout.tensors).for_each(|((forward, back), tensor)| {
+            if tensor.first.is_matrix() {
+                let matrix = View::new(&values[tensor.range()], tensor.rows, tensor.columns);
+                forward.pack(matrix.transposed());
+                if backward {
+                    back.pack(matrix);
+                }
             }
         });
     }
 
-    /// The values as they are.
-    pub(crate) fn flat(&self, id: Id) -> &[T] {
-        &self.flat[self.ranges[id.0].clone()]
+    /// Where the values of a tensor are.
+    pub(crate) fn range(&self, id: Id) -> Range<usize> {
+        self.ranges[id.0].clone()
     }
 
     /// Right factor of `x * W^T`.

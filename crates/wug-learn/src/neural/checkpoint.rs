@@ -7,6 +7,8 @@ use serde_json::{Map, Value, json};
 use wug_data::{Error, Result, write_file};
 use wug_nn::{Layout, Optimiser, Rule};
 
+use super::tensorboard;
+
 /// Name of the checkpoint in a run folder.
 pub(super) const FILE: &str = "checkpoint.safetensors";
 /// Name of the metrics in a run folder.
@@ -92,7 +94,8 @@ impl Checkpoint {
         })?;
         write_file(&folder.join(METRICS), |out| {
             self.metrics.iter().try_for_each(|line| writeln!(out, "{line}"))
-        })
+        })?;
+        write_file(&folder.join(tensorboard::EVENTS), |out| tensorboard::write(&self.metrics, out))
     }
 
     /// The tensors of the model by name, then what the optimiser remembers and the best model, flat.

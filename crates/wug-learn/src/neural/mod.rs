@@ -2,12 +2,13 @@
 //!
 //! A [`Blueprint`] says which network the settings of a learner mean; everything else is the same for all of them. The files
 //! follow the data: `words.rs` turns examples into numbers, `plan.rs` says what the settings of training mean, `train.rs` is
-//! the training loop, `checkpoint.rs` keeps it, and the trained model answers from here. `recurrent.rs` and `transformer.rs`
-//! have blueprints.
+//! the training loop, `checkpoint.rs` and `tensorboard.rs` keep it, and the trained model answers from here. `recurrent.rs`
+//! and `transformer.rs` have blueprints.
 
 mod checkpoint;
 mod plan;
 mod recurrent;
+mod tensorboard;
 #[cfg(test)]
 mod tests;
 mod train;
@@ -72,12 +73,12 @@ impl<B: Blueprint> Learner for Neural<B> {
     }
 
     fn keeps(&self) -> &'static [&'static str] {
-        &[checkpoint::FILE, checkpoint::METRICS]
+        &[checkpoint::FILE, checkpoint::METRICS, tensorboard::EVENTS]
     }
 
     fn learn(&self, task: &Task<'_>) -> Result<Box<dyn Model>> {
         // Where a model is chosen by validation, it must not have seen it.
-        let validates = task.settings.whole("validate") > 0;
+        let validates = plan::validates(&task.settings);
         let lessons = if validates { task.train_apart()? } else { task.train()? };
         let words = Words::of(&lessons, task.settings.flag("reverse"));
         let built = self.blueprint.build(&task.settings, words.sizes())?;

@@ -4,7 +4,7 @@ use wug_nn::{Rule, Schedule, Shape};
 
 use super::words::Words;
 use crate::settings::Default;
-use crate::{Setting, Task};
+use crate::{Setting, Settings, Task};
 
 pub(super) const fn whole(
     name: &'static str,
@@ -71,16 +71,21 @@ const fn same(a: &str, b: &str) -> bool {
 
 /// What may be set of training. `docs/engine.md` has the settings of the papers.
 pub(super) const TRAINING: &[Setting] = &[
-    whole("steps", "updates", 4000, 1, u64::MAX),
+    whole("steps", "updates", 3000, 1, u64::MAX),
     whole("epochs", "rounds through the training examples, in the place of steps; 0: none", 0, 0, 1 << 32),
     whole("batch", "examples of an update", 64, 1, 1 << 16),
     word("order", "draw examples each time, shuffle them, or shuffle those of like length", ORDERS),
     number("teacher", "share of examples whose decoder is fed the target", 1.0, 0.0, 1.0),
+    word(
+        "teacher-by",
+        "what is drawn to be fed the target: an example or a whole batch",
+        &["example", "batch"],
+    ),
     word("optimiser", "how parameters follow gradients", &["adam", "sgd"]),
     number("beta2", "share of the old squares of gradients that Adam keeps", 0.999, 0.0, 1.0),
-    number("rate", "learning rate, the highest; of schedule=noam its factor", 0.002, 0.0, 1e3),
-    word("schedule", "how the rate falls: by decay, not at all, to 0 in the end, or by the root", SCHEDULES),
-    number("decay", "factor of the rate after each round through the examples", 0.9, 0.0, 1.0),
+    number("rate", "learning rate, the highest; of schedule=noam its factor", 0.004, 0.0, 1e3),
+    word("schedule", "how the rate falls: to 0 in the end, not at all, by decay, or by the root", SCHEDULES),
+    number("decay", "factor of the rate after each round, with schedule=exponential", 0.96, 0.0, 1.0),
     whole("warmup", "updates in which the rate rises", 0, 0, u64::MAX),
     number("weight-decay", "share of a parameter added to its gradient", 0.0, 0.0, 1.0),
     number("clip", "longest gradient; 0: any", 5.0, 0.0, 1e9),
@@ -94,6 +99,8 @@ pub(super) const TRAINING: &[Setting] = &[
         0,
         u64::MAX,
     ),
+    whole("validate-epochs", "rounds between validations, in the place of validate; 0: none", 0, 0, 1 << 32),
+    word("keep", "which model of a run with validation answers", &["best", "last"]),
     whole("patience", "validations without gain before training stops; 0: never stops", 0, 0, u64::MAX),
     whole(
         "longest",
@@ -107,7 +114,7 @@ pub(super) const TRAINING: &[Setting] = &[
     word("isa", "instructions to compute with", Isa::NAMES),
 ];
 
-const SCHEDULES: &[&str] = &["exponential", "constant", "linear", "noam"];
+const SCHEDULES: &[&str] = &["linear", "constant", "exponential", "noam"];
 const ORDERS: &[&str] = &["drawn", "shuffled", "bucketed"];
 
 /// In which order examples are presented.
@@ -121,6 +128,11 @@ pub(super) enum Order {
     Bucketed,
 }
 
+/// Whether a run validates: then the validation part is no part of training.
+pub(super) fn validates(settings: &Settings) -> bool {
+    settings.whole("validate") > 0 || settings.whole("validate-epochs") > 0
+}
+
 /// What the settings mean for a task.
 pub(super) struct Plan {
     pub(super) isa: Isa,
@@ -129,6 +141,7 @@ pub(super) struct Plan {
     pub(super) steps: u64,
     pub(super) steps_of_round: u64,
     pub(super) teacher: f64,
+    pub(super) teacher_by_batch: bool,
     pub(super) rule: Rule,
     pub(super) schedule: Schedule,
     pub(super) weight_decay: f64,
@@ -137,6 +150,7 @@ pub(super) struct Plan {
     pub(super) smoothing: f64,
     pub(super) validate: u64,
     pub(super) patience: u64,
+    pub(super) keep_best: bool,
     pub(super) longest: usize,
     pub(super) oracle_length: bool,
     pub(super) checkpoint: u64,
@@ -162,13 +176,17 @@ impl Plan {
             "shuffled" => Order::Shuffled,
             _ => Order::Bucketed,
         };
-        if settings.whole("validate") > 0 && task.validation().is_none() {
+        let validate = match settings.whole("validate-epochs") {
+            0 => settings.whole("validate"),
+            rounds => rounds.saturating_mul(steps_of_round),
+        };
+        if validate > 0 && task.validation().is_none() {
             return Err(Error::usage(format!(
                 "{} has no validation part: leave out validate",
                 task.dataset()
             )));
         }
-        if settings.whole("patience") > 0 && settings.whole("validate") == 0 {
+        if settings.whole("patience") > 0 && validate == 0 {
             return Err(Error::usage("patience needs validate: how many updates between validations"));
         }
         let longest = match whole("longest") {
@@ -177,9 +195,9 @@ impl Plan {
         };
         let shape = match settings.word("schedule") {
             "constant" => Shape::Constant,
-            "linear" => Shape::Linear { steps },
+            "exponential" => Shape::Exponential { factor: settings.number("decay"), every: steps_of_round },
             "noam" => Shape::Noam { width },
-            _ => Shape::Exponential { factor: settings.number("decay"), every: steps_of_round },
+            _ => Shape::Linear { steps },
         };
         let rule = match settings.word("optimiser") {
             "adam" => Rule::Adam { beta1: 0.9, beta2: settings.number("beta2"), epsilon: 1e-8 },
@@ -192,13 +210,15 @@ impl Plan {
             steps,
             steps_of_round,
             teacher: settings.number("teacher"),
+            teacher_by_batch: settings.word("teacher-by") == "batch",
             rule,
             schedule: Schedule { rate: settings.number("rate"), warmup: settings.whole("warmup"), shape },
             weight_decay: settings.number("weight-decay"),
             clip: settings.number("clip"),
             per_word: settings.word("loss") == "token",
             smoothing: settings.number("smoothing"),
-            validate: settings.whole("validate"),
+            validate,
+            keep_best: settings.word("keep") == "best",
             patience: settings.whole("patience"),
             longest,
             oracle_length: settings.flag("oracle-length"),

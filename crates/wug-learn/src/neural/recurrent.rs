@@ -5,7 +5,7 @@ use wug_nn::recurrent::{Begin, Bridge, Cell, Config, Model, Output};
 
 use super::plan::{TRAINING, joined, number, whole, word};
 use super::{Blueprint, Built, Neural, Sizes};
-use crate::{About, Setting, Settings};
+use crate::{About, Default, Preset, Setting, Settings};
 
 /// One of the nine: a cell, with attention or not, with the word before or not.
 pub struct Recurrent {
@@ -14,7 +14,48 @@ pub struct Recurrent {
     dependence: bool,
 }
 
+/// The models and protocols of the papers.
+const PROTOCOLS: &[Preset] = &[
+    Preset {
+        name: "scan",
+        stands_for: &[
+            "style=scan",
+            "layers=2",
+            "hidden=200",
+            "dropout=0.5",
+            "steps=100000",
+            "batch=1",
+            "teacher=0.5",
+            "rate=0.001",
+            "schedule=constant",
+        ],
+    },
+    Preset {
+        name: "nacs",
+        stands_for: &[
+            "style=nacs",
+            "hidden=256",
+            "embedding=64",
+            "dropout=0.2",
+            "epochs=50",
+            "batch=32",
+            "order=bucketed",
+            "optimiser=sgd",
+            "rate=0.2",
+            "schedule=exponential",
+            "decay=0.96",
+            "weight-decay=1e-8",
+            "validate-epochs=1",
+        ],
+    },
+];
+
 const MODEL: &[Setting] = &[
+    Setting {
+        name: "protocol",
+        about: "the settings of a paper; what is set beside it has precedence",
+        default: Default::Preset(PROTOCOLS),
+    },
     word(
         "style",
         "the model of which paper: how states are passed on and words predicted",

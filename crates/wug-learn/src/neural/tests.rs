@@ -6,7 +6,8 @@ use wug_data::{Dataset, Error};
 use super::checkpoint::{FILE, METRICS};
 use crate::{Model, Settings, Task, learner, questions};
 
-const SMALL: &[&str] = &["hidden=12", "batch=20", "teacher=0.5", "dropout=0.2", "checkpoint=100"];
+const SMALL: &[&str] =
+    &["hidden=12", "batch=20", "teacher=0.5", "dropout=0.2", "checkpoint=100", "schedule=constant"];
 
 fn dataset(name: &str) -> Dataset {
     let address: Address = name.parse().unwrap();
@@ -55,7 +56,7 @@ fn a_checkpoint_that_does_not_fit_is_refused_with_the_reason() {
     let at = || Some(folder.path().to_owned());
     learn(&dataset, "rnn", &["steps=100"], at(), false).unwrap();
     let other = error(learn(&dataset, "rnn", &["steps=100", "rate=0.5"], at(), true));
-    assert!(other.ends_with("belongs to another run: its rate is 0.002, not 0.5"), "{other}");
+    assert!(other.ends_with("belongs to another run: its rate is 0.004, not 0.5"), "{other}");
     let other = error(learn(&dataset, "gru", &["steps=100"], at(), true));
     assert!(other.contains("its learner is \"rnn\", not \"gru\""), "{other}");
 
@@ -84,7 +85,12 @@ fn a_loss_that_is_no_number_stops_training() {
 fn settings_that_make_no_sense_are_refused() {
     let dataset = dataset("scan/simple");
     let refused = |settings: &[&str]| error(learn(&dataset, "gru", settings, None, false));
-    assert!(refused(&["hiden=5"]).starts_with("gru has no setting `hiden`; there are: style, layers"));
+    let unknown = refused(&["hiden=5"]);
+    assert!(
+        unknown.starts_with("gru has no setting `hiden`; did you mean hidden? (there are: protocol,"),
+        "{unknown}"
+    );
+    assert!(refused(&["protocol=cogs"]).contains("expected scan, nacs for protocol"));
     assert!(refused(&["isa=sse9"]).contains("expected auto, avx512, avx2, portable for isa"));
     assert!(refused(&["patience=5"]).contains("patience needs validate"));
 }
@@ -135,4 +141,38 @@ fn training_with_validation_keeps_the_best_and_stops() {
     let metrics = std::fs::read_to_string(folder.path().join(METRICS)).unwrap();
     let last: serde_json::Value = serde_json::from_str(metrics.lines().last().unwrap()).unwrap();
     assert_eq!((&last["step"], &last["best"]["step"]), (&300.into(), &100.into()));
+}
+
+#[test]
+fn a_protocol_stands_for_its_settings_and_yields_to_others() {
+    let about = learner("gru-attn").unwrap().about();
+    let read = |given: &[&str]| {
+        let given: Vec<String> = given.iter().map(|text| (*text).to_owned()).collect();
+        Settings::read(about, &given).unwrap()
+    };
+    let settings = read(&["hidden=32", "protocol=nacs"]);
+    assert_eq!((settings.word("protocol"), settings.word("style")), ("nacs", "nacs"));
+    assert_eq!((settings.whole("hidden"), settings.whole("embedding")), (32, 64));
+    assert_eq!(settings.number("weight-decay"), 1e-8);
+    // Every protocol of every learner is made of settings that there are.
+    for about in crate::LEARNERS.iter().map(|learner| learner.about()) {
+        for setting in about.settings {
+            if let crate::Default::Preset(presets) = setting.default {
+                for preset in presets {
+                    Settings::read(about, &[format!("{}={}", setting.name, preset.name)]).unwrap();
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_decoder_that_is_told_the_length_says_so_many_words() {
+    let dataset = dataset("scan/simple");
+    let selection = dataset.select("test").unwrap().limited(Some(60));
+    let model = learn(&dataset, "lstm", &["steps=5", "oracle-length=true"], None, false).unwrap();
+    let questions = questions(&dataset, &selection);
+    for (question, answer) in questions.iter().zip(model.answers(&questions)) {
+        assert_eq!(answer.text.unwrap().split(' ').count(), question.oracle_length());
+    }
 }

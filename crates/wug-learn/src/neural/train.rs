@@ -53,9 +53,10 @@ pub(super) fn train(
         } else {
             &round.1[(now.step % plan.steps_of_round) as usize]
         };
+        let whole_batch = plan.teacher_by_batch.then(|| stream.coin(plan.teacher));
         let lesson = |&i: &usize| {
             let (source, target) = &words.examples[i];
-            Lesson { source, target, forced: stream.coin(plan.teacher) }
+            Lesson { source, target, forced: whole_batch.unwrap_or_else(|| stream.coin(plan.teacher)) }
         };
         let lessons: Vec<Lesson<'_>> = batch.iter().map(lesson).collect();
         let words_in_batch: usize = lessons.iter().map(|lesson| lesson.target.len()).sum();
@@ -93,7 +94,7 @@ pub(super) fn train(
     if let Some(folder) = &task.folder {
         now.write(folder, &owner, &layout)?;
     }
-    let values = now.best.map_or(now.values, |best| best.values);
+    let values = now.best.filter(|_| plan.keep_best).map_or(now.values, |best| best.values);
     Ok((engine, values))
 }
 
@@ -149,8 +150,11 @@ fn lost(step: u64, task: &Task<'_>) -> Error {
 
 /// What a checkpoint must agree with: everything that training depends on.
 fn identity(learner: &str, task: &Task<'_>, words: &Words) -> serde_json::Value {
-    // How often it is kept does not matter; how long it goes on must be free to change.
-    let free = ["steps", "epochs", "checkpoint"];
+    // How often it is kept does not matter, and how long it goes on is free to change where nothing before depends on it.
+    let free: &[&str] = match task.settings.word("schedule") {
+        "linear" => &["checkpoint"],
+        _ => &["steps", "epochs", "checkpoint"],
+    };
     let settings: serde_json::Map<String, serde_json::Value> = task
         .settings
         .values()

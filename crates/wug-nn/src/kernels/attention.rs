@@ -20,22 +20,31 @@ pub(crate) struct Sources<'a, T> {
 
 /// The sum of products, in eight sums that are added at the end: one sum could not be a vector.
 #[inline(always)]
-fn dot<T: Real>(a: &[T], b: impl Fn(usize) -> T) -> T {
+fn dot<T: Real>(a: &[T], b: &[T]) -> T {
+    let (a, a_tail) = a.as_chunks::<8>();
+    let (b, b_tail) = b.as_chunks::<8>();
     let mut sums = [T::ZERO; 8];
-    let whole = a.len() / 8 * 8;
-    for first in (0..whole).step_by(8) {
+    for (a, b) in a.iter().zip(b) {
         for lane in 0..8 {
-            sums[lane] += a[first + lane] * b(first + lane);
+            sums[lane] += a[lane] * b[lane];
         }
     }
-    let tail: T = (whole..a.len()).map(|j| a[j] * b(j)).sum();
+    let tail: T = a_tail.iter().zip(b_tail).map(|(&a, &b)| a * b).sum();
     sums.into_iter().sum::<T>() + tail
 }
 
 kernel! {
     /// Weights (`longest` for each query, the unused ones 0) and contexts.
-    fn attend(sources: Sources<'a, T>, v: &'a [T], queries: &'a [T], weights: &'a mut [T], contexts: &'a mut [T]) {
+    fn attend(
+        sources: Sources<'a, T>,
+        v: &'a [T],
+        queries: &'a [T],
+        weights: &'a mut [T],
+        contexts: &'a mut [T],
+        scratch: &'a mut Vec<T>,
+    ) {
         let Sources { keys, size, values, width, rows, longest } = sources;
+        scratch.resize(size, T::ZERO);
         for (((query, rows), weights), context) in queries
             .chunks_exact(size)
             .zip(rows)
@@ -44,8 +53,10 @@ kernel! {
         {
             for (weight, &row) in weights.iter_mut().zip(rows) {
                 let key = &keys[row * size..][..size];
-                let (query, v) = (&query[..size], &v[..size]);
-                *weight = dot(v, |j| (query[j] + key[j]).tanh());
+                for ((y, &query), &key) in scratch.iter_mut().zip(query).zip(key) {
+                    *y = (query + key).tanh();
+                }
+                *weight = dot(v, scratch);
             }
             let (used, unused) = weights.split_at_mut(rows.len());
             let largest = used.iter().copied().fold(T::from_f64(f64::NEG_INFINITY), |a, b| if b > a { b } else { a });
@@ -102,7 +113,7 @@ kernel! {
             let mut first = None;
             for ((d_score, &weight), &row) in scratch.iter_mut().zip(weights).zip(rows) {
                 let value = &values[row * width..][..width];
-                let d_weight = dot(d_context, |j| value[j]);
+                let d_weight = dot(d_context, value);
                 *d_score = d_weight - *first.get_or_insert(d_weight);
                 sum += *d_score * weight;
                 for (d_value, &d_context) in gradients.values[row * width..][..width].iter_mut().zip(d_context) {

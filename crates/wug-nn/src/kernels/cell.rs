@@ -49,6 +49,7 @@ kernel! {
             let (n, rest) = row.split_at_mut(h);
             let (r, rest) = rest.split_at_mut(h);
             let (z, n_state) = rest.split_at_mut(h);
+            let (n_state, before, state) = (&n_state[..h], &before[..h], &mut state[..h]);
             for j in 0..h {
                 r[j] = r[j].sigmoid();
                 z[j] = z[j].sigmoid();
@@ -80,6 +81,8 @@ kernel! {
             let (d_n, rest) = d.split_at_mut(h);
             let (d_r, rest) = rest.split_at_mut(h);
             let (d_z, d_n_state) = rest.split_at_mut(h);
+            let (d_n_state, before, d_state, d_before) =
+                (&mut d_n_state[..h], &before[..h], &d_state[..h], &mut d_before[..h]);
             for j in 0..h {
                 d_n[j] = d_state[j] * (T::ONE - z[j]) * (T::ONE - n[j] * n[j]);
                 d_r[j] = d_n[j] * n_state[j] * r[j] * (T::ONE - r[j]);
@@ -103,6 +106,7 @@ kernel! {
             let (i, rest) = row.split_at_mut(h);
             let (f, rest) = rest.split_at_mut(h);
             let (g, o) = rest.split_at_mut(h);
+            let (o, before, memory, state) = (&mut o[..h], &before[..h], &mut memory[..h], &mut state[..h]);
             for j in 0..h {
                 i[j] = i[j].sigmoid();
                 f[j] = f[j].sigmoid();
@@ -138,6 +142,8 @@ kernel! {
             let (d_i, rest) = d.split_at_mut(h);
             let (d_f, rest) = rest.split_at_mut(h);
             let (d_g, d_o) = rest.split_at_mut(h);
+            let (d_o, before, memory) = (&mut d_o[..h], &before[..h], &memory[..h]);
+            let (d_state, d_memory) = (&d_state[..h], &mut d_memory[..h]);
             for j in 0..h {
                 let y = memory[j].tanh();
                 let d_m = d_memory[j] + d_state[j] * o[j] * (T::ONE - y * y);

@@ -68,10 +68,16 @@ impl<T: Real> Packed<T> {
         {
             let width = COLUMNS.min(matrix.columns - first);
             if matrix.column_stride == 1 {
-                for (i, row) in panel.chunks_exact_mut(COLUMNS).enumerate() {
-                    let start = i * matrix.row_stride + first;
-                    row[..width].copy_from_slice(&matrix.data[start..start + width]);
-                    row[width..].fill(T::ZERO);
+                for (i, row) in panel.as_chunks_mut::<COLUMNS>().0.iter_mut().enumerate() {
+                    let line = &matrix.data[i * matrix.row_stride + first..];
+                    // A copy of known size is a move of registers, not a call.
+                    match line.first_chunk::<COLUMNS>().filter(|_| width == COLUMNS) {
+                        Some(line) => *row = *line,
+                        None => {
+                            row[..width].copy_from_slice(&line[..width]);
+                            row[width..].fill(T::ZERO);
+                        }
+                    }
                 }
             } else {
                 // Whole lines are read in order, sixteen abreast: each is a column of the panel.

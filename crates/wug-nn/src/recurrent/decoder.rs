@@ -30,6 +30,7 @@ pub(crate) struct Decoded<T> {
     pieces: Vec<Vec<T>>,
     pre_output: Vec<T>,
     scores: Vec<T>,
+    scratch: Vec<T>,
     /// What was said.
     pub(crate) said: Vec<u32>,
     factors: Factors<T>,
@@ -40,6 +41,17 @@ struct Factors<T> {
     words: Vec<T>,
     layers: Vec<Vec<T>>,
     pieces: Vec<Vec<T>>,
+}
+
+impl<T: Real> Decoded<T> {
+    /// Gives the room back.
+    pub(crate) fn recycle(self, pass: &mut Pass<'_, T>) {
+        self.traces.into_iter().for_each(|trace| trace.recycle(pass));
+        let Factors { words, layers, pieces } = self.factors;
+        pass.recycle([self.embedded, self.keys, self.queries, self.weights, self.contexts]);
+        pass.recycle([self.pre_output, self.scores, words]);
+        pass.recycle(self.inputs.into_iter().chain(self.pieces).chain(layers).chain(pieces));
+    }
 }
 
 /// Rows of a buffer with so many numbers in a row.
@@ -63,31 +75,33 @@ impl Model {
     fn room<T: Real>(&self, pass: &mut Pass<'_, T>, batch: &Batch, key: Option<u64>) -> Decoded<T> {
         let config = &self.config;
         let total = batch.targets.total();
-        let zeros = |width: usize| vec![T::ZERO; total * width];
         let mut place = 0;
-        let mut factors = |width: usize| {
+        let mut factors = |pass: &mut Pass<'_, T>, width: usize| {
             place += 1;
-            batch.dropout(pass.isa, config.dropout, key, Place::Target(place), width)
+            batch.dropout(pass, config.dropout, key, Place::Target(place), width)
         };
-        let attended = usize::from(config.attention);
+        let factors = Factors {
+            words: if config.dependence { factors(pass, config.embedding) } else { Vec::new() },
+            layers: self.decoder[1..].iter().map(|_| factors(pass, config.hidden)).collect(),
+            pieces: self.pre_output.iter().map(|linear| factors(pass, linear.inputs)).collect(),
+        };
+        let (attended, dependent) = (usize::from(config.attention), usize::from(config.dependence));
+        let previewed = usize::from(!self.pre_output.is_empty());
         Decoded {
             words: vec![0; total],
-            embedded: if config.dependence { zeros(config.embedding) } else { Vec::new() },
-            inputs: self.decoder[1..].iter().map(|_| zeros(config.hidden)).collect(),
-            traces: self.decoder.iter().map(|layer| Trace::new(layer, total)).collect(),
+            embedded: pass.zeros(dependent * total * config.embedding),
+            inputs: self.decoder[1..].iter().map(|_| pass.zeros(total * config.hidden)).collect(),
+            traces: self.decoder.iter().map(|layer| Trace::new(pass, layer, total)).collect(),
             keys: Vec::new(),
-            queries: zeros(attended * config.hidden),
-            weights: zeros(attended * batch.sources.len()),
-            contexts: zeros(attended * self.memory_width()),
-            pieces: self.pre_output.iter().map(|linear| zeros(linear.inputs)).collect(),
-            pre_output: if self.pre_output.is_empty() { Vec::new() } else { zeros(config.hidden) },
-            scores: zeros(config.target_words),
+            queries: pass.zeros(attended * total * config.hidden),
+            weights: pass.zeros(attended * total * batch.sources.len()),
+            contexts: pass.zeros(attended * total * self.memory_width()),
+            pieces: self.pre_output.iter().map(|linear| pass.zeros(total * linear.inputs)).collect(),
+            pre_output: pass.zeros(previewed * total * config.hidden),
+            scores: pass.zeros(total * config.target_words),
+            scratch: Vec::new(),
             said: vec![0; total],
-            factors: Factors {
-                words: if config.dependence { factors(config.embedding) } else { Vec::new() },
-                layers: self.decoder[1..].iter().map(|_| factors(config.hidden)).collect(),
-                pieces: self.pre_output.iter().map(|linear| factors(linear.inputs)).collect(),
-            },
+            factors,
         }
     }
 
@@ -164,7 +178,7 @@ impl Model {
         let range = of(&decoded.embedded, &rows, width);
         let embedded = &mut decoded.embedded[range.clone()];
         let words = &decoded.words[rows.start + starts..rows.end];
-        embed(pass.weights.flat(table), width, words, &mut embedded[starts * width..]);
+        embed(pass.flat(table), width, words, &mut embedded[starts * width..]);
         if !decoded.factors.words.is_empty() {
             scale_by(pass.isa, &decoded.factors.words[range], embedded);
         }
@@ -210,7 +224,8 @@ impl Model {
             let contexts = &mut decoded.contexts[contexts];
             let weights = of(&decoded.weights, &rows, sources.longest);
             let weights = &mut decoded.weights[weights];
-            attend(pass.isa, sources, pass.weights.flat(attention.v), queries, weights, contexts);
+            let v = pass.flat(attention.v);
+            attend(pass.isa, sources, v, queries, weights, contexts, &mut decoded.scratch);
             let piece = usize::from(self.config.dependence);
             decoded.traces[0].add_input(pass, &self.decoder[0], piece, rows.clone(), contexts);
         }
@@ -287,14 +302,14 @@ impl Model {
     ) -> (f64, Vec<T>, Vec<State<T>>) {
         let (factor, smoothing) = (T::from_f64(step.factor), step.smoothing);
         let loss = cross_entropy(pass.isa, &mut decoded.scores, &batch.target_words, factor, smoothing);
-        let mut d_words = vec![T::ZERO; decoded.embedded.len()];
-        let mut d_contexts = vec![T::ZERO; decoded.contexts.len()];
+        let mut d_words = pass.zeros(decoded.embedded.len());
+        let mut d_contexts = pass.zeros(decoded.contexts.len());
         let d_state = self.predict_backward(pass, decoded, &mut d_words, &mut d_contexts, gradients);
-        let mut d_memory = vec![T::ZERO; encoded.output.len()];
+        let mut d_memory = pass.zeros(encoded.output.len());
         let (d_first, d_sums) = if let Some(attention) = &self.attention {
             let size = self.config.hidden;
-            let mut d_keys = vec![T::ZERO; decoded.keys.len()];
-            let mut d_queries = vec![T::ZERO; decoded.queries.len()];
+            let mut d_keys = pass.zeros(decoded.keys.len());
+            let mut d_queries = pass.zeros(decoded.queries.len());
             let mut back = AttentionBack {
                 d_keys: &mut d_keys,
                 d_queries: &mut d_queries,
@@ -307,11 +322,13 @@ impl Model {
             attention.query.learn(pass, &self.layout, before, &d_queries, gradients);
             attention.key.learn(pass, &self.layout, &encoded.output, &d_keys, gradients);
             attention.key.backward_into(pass, &d_keys, &mut d_memory);
+            pass.recycle([d_keys, d_queries]);
             done
         } else {
             self.layers_backward(pass, batch, decoded, d_state)
         };
         self.learn_layers(pass, decoded, &d_sums, &mut d_words, gradients);
+        pass.recycle(d_sums.into_iter().chain([d_words, d_contexts]));
         (loss, d_memory, d_first)
     }
 
@@ -331,7 +348,7 @@ impl Model {
         if self.pre_output.is_empty() {
             return d;
         }
-        let mut d_state = vec![T::ZERO; state.len()];
+        let mut d_state = pass.zeros(state.len());
         let mut targets: Vec<&mut [T]> = Vec::new();
         targets.extend(self.config.dependence.then_some(d_words));
         targets.push(&mut d_state);
@@ -341,6 +358,7 @@ impl Model {
             linear.backward_into(pass, &d, target);
             scale_by(pass.isa, &decoded.factors.pieces[i], target);
         }
+        pass.recycle([d]);
         d_state
     }
 
@@ -367,6 +385,7 @@ impl Model {
         }
         d_first.reverse();
         d_sums.reverse();
+        pass.recycle([d_state]);
         (d_first, d_sums)
     }
 
@@ -378,7 +397,7 @@ impl Model {
         batch: &Batch,
         encoded: &Encoded<T>,
         decoded: &Decoded<T>,
-        mut d_state: Vec<T>,
+        mut all_d_state: Vec<T>,
         back: &mut AttentionBack<'_, T>,
         gradients: &mut [T],
     ) -> (Vec<State<T>>, Vec<Vec<T>>) {
@@ -388,12 +407,12 @@ impl Model {
         let mut carry: Vec<State<T>> =
             self.decoder.iter().map(|layer| State::zeros(layer, batch.forced.len())).collect();
         let mut d_sums: Vec<Vec<T>> =
-            self.decoder.iter().map(|layer| vec![T::ZERO; steps.total() * layer.width()]).collect();
+            self.decoder.iter().map(|layer| pass.zeros(steps.total() * layer.width())).collect();
         let mut d_v = vec![T::ZERO; h];
         let mut scratch = Vec::new();
         for t in (0..steps.len()).rev() {
             let (rows, _) = neighbours(steps, t, false);
-            let d_state = &mut d_state[rows.start * h..rows.end * h];
+            let d_state = &mut all_d_state[rows.start * h..rows.end * h];
             let d_contexts = &mut back.d_contexts[rows.start * sources.width..rows.end * sources.width];
             for (l, layer) in self.decoder.iter().enumerate().rev() {
                 let d = &mut d_sums[l][rows.start * layer.width()..rows.end * layer.width()];
@@ -420,12 +439,13 @@ impl Model {
                 v: &mut d_v,
             };
             let weights = &decoded.weights[of(&decoded.weights, &rows, sources.longest)];
-            let (v, asked) = (pass.weights.flat(attention.v), &decoded.queries[queries.clone()]);
+            let (v, asked) = (pass.flat(attention.v), &decoded.queries[queries.clone()]);
             attend_backward(pass.isa, sources, v, asked, weights, d_contexts, into, &mut scratch);
             let d_before = &mut carry[top].state[..rows.len() * h];
             attention.query.backward_into(pass, &back.d_queries[queries], d_before);
         }
         add(pass.isa, &d_v, &mut gradients[self.layout.tensor(attention.v).range()]);
+        pass.recycle([all_d_state]);
         (carry, d_sums)
     }
 

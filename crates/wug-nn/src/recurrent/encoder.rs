@@ -26,6 +26,17 @@ struct EncodedLayer<T> {
     traces: Vec<Trace<T>>,
 }
 
+impl<T: Real> Encoded<T> {
+    /// Gives the room back.
+    pub(crate) fn recycle(self, pass: &mut Pass<'_, T>) {
+        for layer in self.layers {
+            pass.recycle([layer.input, layer.factors]);
+            layer.traces.into_iter().for_each(|trace| trace.recycle(pass));
+        }
+        pass.recycle([self.output]);
+    }
+}
+
 impl Model {
     pub(crate) fn encode<T: Real>(
         &self,
@@ -34,12 +45,12 @@ impl Model {
         key: Option<u64>,
     ) -> Encoded<T> {
         let (steps, h, width) = (&batch.sources, self.config.hidden, self.memory_width());
-        let mut x = vec![T::ZERO; steps.total() * self.config.embedding];
-        embed(pass.weights.flat(self.source_table), self.config.embedding, &batch.source_words, &mut x);
+        let mut x = pass.zeros(steps.total() * self.config.embedding);
+        embed(pass.flat(self.source_table), self.config.embedding, &batch.source_words, &mut x);
         let mut encoded = Encoded { layers: Vec::new(), output: Vec::new(), last: Vec::new() };
         for (l, directions) in self.encoder.iter().enumerate() {
             let factors = batch.dropout(
-                pass.isa,
+                pass,
                 self.config.dropout,
                 key,
                 Place::Source(l),
@@ -47,10 +58,10 @@ impl Model {
             );
             scale_by(pass.isa, &factors, &mut x);
             let mut traces = Vec::new();
-            let mut output = vec![T::ZERO; steps.total() * width];
+            let mut output = pass.zeros(steps.total() * width);
             let mut last = State::default();
             for (d, layer) in directions.iter().enumerate() {
-                let mut trace = Trace::new(layer, steps.total());
+                let mut trace = Trace::new(pass, layer, steps.total());
                 let zeros = State::zeros(layer, batch.partner.len());
                 trace.run(pass, layer, steps, &x, &zeros, d == 1);
                 beside(&trace.state, h, &mut output, width, d * h);
@@ -85,7 +96,7 @@ impl Model {
         let (steps, h, width) = (&batch.sources, self.config.hidden, self.memory_width());
         for (l, directions) in self.encoder.iter().enumerate().rev() {
             let EncodedLayer { input: x, factors, traces } = &encoded.layers[l];
-            let mut d_x = vec![T::ZERO; x.len()];
+            let mut d_x = pass.zeros(x.len());
             for (d, (layer, trace)) in directions.iter().zip(traces).enumerate() {
                 let mut carry = State::zeros(layer, batch.partner.len());
                 for (d_last, carry) in
@@ -97,7 +108,7 @@ impl Model {
                         }
                     }
                 }
-                let mut d_state = vec![T::ZERO; steps.total() * h];
+                let mut d_state = pass.zeros(steps.total() * h);
                 for (to, from) in d_state.chunks_exact_mut(h).zip(d_output.chunks_exact(width)) {
                     to.copy_from_slice(&from[d * h..][..h]);
                 }
@@ -105,12 +116,14 @@ impl Model {
                 trace.learn(pass, layer, &self.layout, &d_sums, gradients);
                 Trace::learn_input(pass, layer, &self.layout, 0, &d_sums, x, gradients);
                 Trace::input_backward(pass, layer, 0, &d_sums, &mut d_x, Into::Add);
+                pass.recycle([d_sums, d_state]);
             }
             scale_by(pass.isa, factors, &mut d_x);
-            d_output = d_x;
+            pass.recycle([std::mem::replace(&mut d_output, d_x)]);
         }
         let d_table = &mut gradients[self.layout.tensor(self.source_table).range()];
         embed_backward(&d_output, self.config.embedding, &batch.source_words, d_table);
+        pass.recycle([d_output]);
     }
 
     /// From the encoder's last states to the decoder's first.

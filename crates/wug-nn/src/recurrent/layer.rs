@@ -125,16 +125,21 @@ impl<T: Real> State<T> {
 
 impl<T: Real> Trace<T> {
     /// Room for a sequence.
-    pub(crate) fn new(layer: &Layer, rows: usize) -> Self {
+    pub(crate) fn new(pass: &mut Pass<'_, T>, layer: &Layer, rows: usize) -> Self {
         let size = rows * layer.hidden;
         let memory = if layer.cell.has_memory() { size } else { 0 };
         Self {
-            gates: vec![T::ZERO; rows * layer.width()],
-            state: vec![T::ZERO; size],
-            memory: vec![T::ZERO; memory],
-            before: vec![T::ZERO; size],
-            memory_before: vec![T::ZERO; memory],
+            gates: pass.zeros(rows * layer.width()),
+            state: pass.zeros(size),
+            memory: pass.zeros(memory),
+            before: pass.zeros(size),
+            memory_before: pass.zeros(memory),
         }
+    }
+
+    /// Gives the room back.
+    pub(crate) fn recycle(self, pass: &mut Pass<'_, T>) {
+        pass.recycle([self.gates, self.state, self.memory, self.before, self.memory_before]);
     }
 
     /// Starts the sums of some rows: the biases.
@@ -142,10 +147,10 @@ impl<T: Real> Trace<T> {
         let width = layer.width();
         let gates = &mut self.gates[rows.start * width..rows.end * width];
         gates.fill(T::ZERO);
-        add_row(pass.isa, pass.weights.flat(layer.bias_input), gates, width);
+        add_row(pass.isa, pass.flat(layer.bias_input), gates, width);
         if !gates.is_empty() {
             let of_state = &mut gates[layer.state_sums()..];
-            add_row(pass.isa, pass.weights.flat(layer.bias_recurrent), of_state, width);
+            add_row(pass.isa, pass.flat(layer.bias_recurrent), of_state, width);
         }
     }
 
@@ -284,7 +289,7 @@ impl<T: Real> Trace<T> {
         reverse: bool,
     ) -> Vec<T> {
         let (h, width) = (layer.hidden, layer.width());
-        let mut d = vec![T::ZERO; steps.total() * width];
+        let mut d = pass.zeros(steps.total() * width);
         for i in (0..steps.len()).rev() {
             let (rows, _) = neighbours(steps, i, reverse);
             let d_state = &mut d_state[rows.start * h..rows.end * h];

@@ -241,6 +241,8 @@ impl<T: Real> Network<T> for Model {
             self.decode_backward(pass, &batch, &encoded, &mut decoded, shard.step, gradients);
         let d_last = self.bridge_backward(pass, &encoded.last, &first, d_first, gradients);
         self.encode_backward(pass, &batch, &encoded, d_memory, &d_last, gradients);
+        encoded.recycle(pass);
+        decoded.recycle(pass);
         Outcome { loss, words: batch.target_words.len(), right }
     }
 

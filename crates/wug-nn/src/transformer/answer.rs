@@ -211,8 +211,8 @@ fn itself<T: Real>(
         let mut seen = Seen { memory: &said[i], distances: &[], distance_query: &[] };
         if let Some((relative, distances)) = relative {
             distance_query.copy_from_slice(query);
-            add_row(work.isa, work.weights.flat(relative.distance_bias), &mut distance_query, width);
-            add_row(work.isa, work.weights.flat(relative.content_bias), query, width);
+            add_row(work.isa, work.flat(relative.distance_bias), &mut distance_query, width);
+            add_row(work.isa, work.flat(relative.content_bias), query, width);
             seen = Seen { distances, distance_query: &distance_query, ..seen };
         }
         attend_one(work.isa, seen, query, size, factor, scores, context);

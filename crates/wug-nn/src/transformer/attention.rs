@@ -124,9 +124,9 @@ pub(super) fn attend<T: Real>(
         work.room.packed.pack(one.view(1).transposed());
         if let Some((relative, window)) = heads.relative {
             let shifted = &mut shifted[..queries * size];
-            one.shifted(work, work.weights.flat(relative.content_bias), shifted);
+            one.shifted(work, work.flat(relative.content_bias), shifted);
             work.product(View::new(shifted, queries, size), scores, keys, Into::Replace);
-            one.shifted(work, work.weights.flat(relative.distance_bias), shifted);
+            one.shifted(work, work.flat(relative.distance_bias), shifted);
             let of_window = &mut of_window[..queries * window.len()];
             work.head_product(one.head, View::new(shifted, queries, size), of_window, window.len());
             add_window(work.isa, window, of_window, scores, keys, heads.causal);
@@ -207,7 +207,7 @@ pub(super) fn attend_backward<T: Real>(
             continue;
         };
         let shifted = &mut shifted[..queries * size];
-        one.shifted(work, work.weights.flat(relative.content_bias), shifted);
+        one.shifted(work, work.flat(relative.content_bias), shifted);
         work.room.packed.pack(View::new(shifted, queries, size));
         into(work, 1, key_row, View::new(d_scores, queries, keys).transposed());
 
@@ -219,7 +219,7 @@ pub(super) fn attend_backward<T: Real>(
         let d_window = &mut d_window[..queries * window.len()];
         d_window.fill(T::ZERO);
         add_window_backward(work.isa, window, d_scores, keys, heads.causal, d_window);
-        one.shifted(work, work.weights.flat(relative.distance_bias), shifted);
+        one.shifted(work, work.flat(relative.distance_bias), shifted);
         work.room.packed.pack(View::new(shifted, queries, size));
         let left = View::new(d_window, queries, window.len()).transposed();
         work.product(left, &mut d_distances[one.head * size..], width, Into::Add);

@@ -61,6 +61,7 @@ impl<T: Real> Model<T> {
             config: &self.body.config,
             layout: &self.body.layout,
             weights: pass.weights,
+            values: pass.values,
             codes: &desk.codes,
             dropout: if drops { self.body.config.dropout } else { 0.0 },
             room: &mut desk.room,

@@ -34,7 +34,7 @@ impl Stack {
     ) -> (Vec<T>, Vec<T>) {
         let (width, embedding) = (work.config.width, work.config.embedding);
         let mut looked = work.room.take(words.len() * embedding);
-        embed(work.weights.flat(self.words), embedding, words, &mut looked);
+        embed(work.flat(self.words), embedding, words, &mut looked);
         let mut x = match &self.map {
             Some(map) => map.forward(work, &looked),
             None => std::mem::take(&mut looked),
@@ -42,7 +42,7 @@ impl Stack {
         let factor = factor(work);
         for (rows, position) in runs {
             let codes = match (work.config.positions, self.positions) {
-                (_, Some(positions)) => &work.weights.flat(positions)[position * width..],
+                (_, Some(positions)) => &work.flat(positions)[position * width..],
                 (Positions::Sinusoidal, _) => &work.codes.first(position + rows.len())[position * width..],
                 _ => &[],
             };

@@ -18,13 +18,19 @@ pub(super) struct Work<'a, T> {
     pub(super) config: &'a Config,
     pub(super) layout: &'a Layout,
     pub(super) weights: &'a Weights<T>,
+    pub(super) values: &'a [T],
     pub(super) codes: &'a Codes<T>,
     /// Probability of dropout; 0 where nothing is learnt.
     pub(super) dropout: f64,
     pub(super) room: &'a mut Room<T>,
 }
 
-impl<T: Real> Work<'_, T> {
+impl<'a, T: Real> Work<'a, T> {
+    /// The values of a tensor as they are.
+    pub(super) fn flat(&self, id: Id) -> &'a [T] {
+        &self.values[self.weights.range(id)]
+    }
+
     /// The part of the gradients that belongs to a tensor.
     pub(super) fn of<'g>(&self, gradients: &'g mut [T], id: Id) -> &'g mut [T] {
         &mut gradients[self.layout.tensor(id).range()]
@@ -68,7 +74,7 @@ impl<T: Real> Work<'_, T> {
     pub(super) fn normalise(&mut self, norm: &LayerNorm, x: &mut [T]) -> (Vec<T>, Vec<T>) {
         let mut y = self.room.take(x.len());
         let mut steepness = self.room.take(x.len() / self.config.width);
-        let (scale, shift) = (self.weights.flat(norm.scale), self.weights.flat(norm.shift));
+        let (scale, shift) = (self.flat(norm.scale), self.flat(norm.shift));
         normalise(self.isa, x, scale, shift, &mut steepness, &mut y);
         (steepness, y)
     }
@@ -86,7 +92,7 @@ impl<T: Real> Work<'_, T> {
         // The shift follows its scale in the buffer.
         let (left, right) = gradients.split_at_mut(shift.start);
         let (d_scale, d_shift) = (&mut left[scale], &mut right[..shift.len()]);
-        normalise_backward(self.isa, x, self.weights.flat(norm.scale), steepness, d, d_scale, d_shift);
+        normalise_backward(self.isa, x, self.flat(norm.scale), steepness, d, d_scale, d_shift);
     }
 }
 
@@ -103,14 +109,14 @@ impl Linear {
         let mut out = work.room.take(x.len() / self.inputs * self.outputs);
         self.apply(work, x, &mut out);
         if let Some(bias) = self.bias {
-            add_row(work.isa, work.weights.flat(bias), &mut out, self.outputs);
+            add_row(work.isa, work.flat(bias), &mut out, self.outputs);
         }
         out
     }
 
     /// The bias, empty if there is none.
     pub(super) fn bias<'a, T: Real>(&self, work: &Work<'a, T>) -> &'a [T] {
-        self.bias.map(|bias| work.weights.flat(bias)).unwrap_or_default()
+        self.bias.map(|bias| work.flat(bias)).unwrap_or_default()
     }
 
     /// The gradient of the input.
