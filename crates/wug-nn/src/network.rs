@@ -62,6 +62,14 @@ pub struct Outcome {
     pub right: usize,
 }
 
+impl Outcome {
+    pub(crate) fn add(&mut self, other: Self) {
+        self.loss += other.loss;
+        self.words += other.words;
+        self.right += other.right;
+    }
+}
+
 /// A model that an [`Engine`](crate::Engine) can train: named parameters, losses with gradients, answers.
 pub trait Network<T>: Debug + Send + Sync {
     /// Its parameters in one flat buffer.

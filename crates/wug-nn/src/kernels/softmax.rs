@@ -32,7 +32,9 @@ kernel! {
         for (i, row) in scores.chunks_exact_mut(width).enumerate() {
             let (seen, hidden) = row.split_at_mut(if causal { (i + 1).min(width) } else { width });
             let share = T::ONE / exponentials(seen, factor);
-            seen.iter_mut().for_each(|x| *x *= share);
+            for x in seen.iter_mut() {
+                *x *= share;
+            }
             hidden.fill(T::ZERO);
         }
     }
@@ -180,7 +182,9 @@ kernel! {
         }
         for row in scores[..heads * rows].chunks_exact_mut(rows) {
             let share = T::ONE / exponentials(row, factor);
-            row.iter_mut().for_each(|x| *x *= share);
+            for x in row.iter_mut() {
+                *x *= share;
+            }
         }
         context.fill(T::ZERO);
         for (j, row) in seen.memory.chunks_exact(2 * width).enumerate() {

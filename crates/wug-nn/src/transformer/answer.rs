@@ -91,12 +91,12 @@ impl Body {
                 }
             }
             state.active.retain(|&i| !ended[i]);
-            [x, scores].into_iter().for_each(|buffer| work.room.give(buffer));
+            work.room.give_all([x, scores]);
             if state.active.is_empty() {
                 break;
             }
         }
-        state.memory.into_iter().for_each(|buffer| work.room.give(buffer));
+        work.room.give_all(state.memory);
         answers.into_iter().zip(ended).map(|(answer, ended)| ended.then_some(answer)).collect()
     }
 
@@ -184,7 +184,7 @@ impl Sublayer {
         let mut out = work.room.take(x.len());
         self.output.apply(work, &last, &mut out);
         residual(work.isa, &x, self.output.bias(work), &mut out, work.config.width);
-        [x, last].into_iter().for_each(|buffer| work.room.give(buffer));
+        work.room.give_all([x, last]);
         if is_post { replaced(work, out, |work, out| work.normalise(&self.norm, out)) } else { out }
     }
 }
@@ -217,7 +217,7 @@ fn itself<T: Real>(
         }
         attend_one(work.isa, seen, query, size, factor, scores, context);
     }
-    [projected, distance_query].into_iter().for_each(|buffer| work.room.give(buffer));
+    work.room.give_all([projected, distance_query]);
     contexts
 }
 

@@ -146,7 +146,7 @@ pub(super) fn attend<T: Real>(
         let out = &mut contexts[row * width + one.head * size..];
         work.product(View::new(used, queries, keys), out, width, Into::Replace);
     }
-    [shifted, of_window, dropped].into_iter().for_each(|buffer| work.room.give(buffer));
+    work.room.give_all([shifted, of_window, dropped]);
 }
 
 /// From the gradient of the contexts to those of queries, keys and values (`d`, replaced), of the window's vectors and of the
@@ -229,5 +229,5 @@ pub(super) fn attend_backward<T: Real>(
             add(work.isa, d, &mut d_query[..size]);
         }
     }
-    [d_scores, dropped, shifted, d_window].into_iter().for_each(|buffer| work.room.give(buffer));
+    work.room.give_all([d_scores, dropped, shifted, d_window]);
 }

@@ -49,6 +49,8 @@ pub enum Initial {
 /// A Transformer with an encoder and a decoder. The variants of the papers differ in these fields and in nothing else.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+// Each is a choice of its own, and any two go together.
+#[allow(clippy::struct_excessive_bools)]
 pub struct Config {
     /// Layers of the encoder.
     pub encoder_layers: usize,

@@ -150,9 +150,10 @@ impl Maker<'_> {
     fn stack(&mut self, name: &str, decodes: bool) -> Stack {
         let config = self.config;
         let width = config.width;
-        let rows = match decodes {
-            false => config.source_words,
-            true => config.target_words + usize::from(config.special == 0),
+        let rows = if decodes {
+            config.target_words + usize::from(config.special == 0)
+        } else {
+            config.source_words
         };
         let words = self.table(format!("{name}.words"), rows, config.embedding, decodes && config.tied);
         let map = (config.embedding != width)
@@ -233,9 +234,12 @@ mod tests {
         assert_eq!(Body::new(hint()).unwrap().layout.len(), 8_019_469);
     }
 
+    /// What makes a configuration wrong, and a piece of the message.
+    type Wrong = (fn(&mut Config), &'static str);
+
     #[test]
     fn what_is_no_model_is_refused() {
-        let wrong: [(fn(&mut Config), &str); 8] = [
+        let wrong: [Wrong; 8] = [
             (|config| config.heads = 7, "heads do not divide"),
             (|config| config.heads = 0, "needs layers"),
             (|config| config.dropout = 1.0, "dropout 1 is not in"),

@@ -79,6 +79,7 @@ impl Stack {
         (Stacked { looked, words: normal, sublayers, last }, x)
     }
 
+    #[allow(clippy::too_many_arguments)]
     fn backward<T: Real>(
         &self,
         work: &mut Work<'_, T>,
@@ -103,7 +104,7 @@ impl Stack {
         }
         self.words_backward(work, words, site.rows, &stacked.looked, &mut d, gradients);
         let Stacked { looked, words: (a, b), last: (c, e), .. } = stacked;
-        [d, looked, a, b, c, e].into_iter().for_each(|buffer| work.room.give(buffer));
+        work.room.give_all([d, looked, a, b, c, e]);
     }
 
     fn words_backward<T: Real>(
@@ -147,8 +148,10 @@ impl Body {
     pub(super) fn encode<T: Real>(&self, work: &mut Work<'_, T>, sequences: &Sequences) -> Vec<T> {
         let (stacked, memory) = self.encoder.forward(work, &sequences.source_words, source_site(sequences));
         let Stacked { looked, words: (a, b), last: (c, d), sublayers } = stacked;
-        sublayers.into_iter().for_each(|trace| trace.give(work));
-        [looked, a, b, c, d].into_iter().for_each(|buffer| work.room.give(buffer));
+        for trace in sublayers {
+            trace.give(work);
+        }
+        work.room.give_all([looked, a, b, c, d]);
         memory
     }
 
@@ -189,7 +192,7 @@ impl Body {
         let mut d_memory = work.room.zeros(memory.len());
         self.decoder.backward(work, &sequences.fed, target, decoded, d, &mut d_memory, gradients);
         self.encoder.backward(work, &sequences.source_words, source, encoded, d_memory, &mut [], gradients);
-        [memory, x, scores].into_iter().for_each(|buffer| work.room.give(buffer));
+        work.room.give_all([memory, x, scores]);
         Outcome { loss, words: sequences.target_words.len(), right }
     }
 }

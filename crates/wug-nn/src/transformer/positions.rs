@@ -27,9 +27,9 @@ fn sine_cosine(x: f64) -> (f64, f64) {
     for n in 0..20 {
         let sign = if n % 4 < 2 { term } else { -term };
         if n % 2 == 0 {
-            cosine += sign
+            cosine += sign;
         } else {
-            sine += sign
+            sine += sign;
         }
         term *= r / f64::from(n + 1);
     }
@@ -82,7 +82,9 @@ impl<T: Real> Codes<T> {
                 out.copy_from_slice(code(window.before - t));
             } else {
                 out.copy_from_slice(code(t - window.before));
-                out.iter_mut().step_by(2).for_each(|sine| *sine = -*sine);
+                for sine in out.iter_mut().step_by(2) {
+                    *sine = -*sine;
+                }
             }
         }
     }

@@ -50,4 +50,11 @@ impl<T: Real> Room<T> {
             self.free.push(buffer);
         }
     }
+
+    /// Takes several buffers back.
+    pub(super) fn give_all(&mut self, buffers: impl IntoIterator<Item = Vec<T>>) {
+        for buffer in buffers {
+            self.give(buffer);
+        }
+    }
 }

@@ -193,7 +193,7 @@ impl Sublayer {
             work.normalise_backward(&self.norm, &normal, &steepness, &mut d_out, gradients);
             add(work.isa, &d_out, &mut d);
         }
-        [input, normal, steepness, d_out].into_iter().for_each(|buffer| work.room.give(buffer));
+        work.room.give_all([input, normal, steepness, d_out]);
         d
     }
 
@@ -239,7 +239,7 @@ impl Sublayer {
                     work.room.give(codes);
                 }
                 through(work, projection, &d, gradients);
-                [d, d_distances].into_iter().for_each(|buffer| work.room.give(buffer));
+                work.room.give_all([d, d_distances]);
             }
             Kind::Cross { query, memory } => {
                 let mut d = work.room.take(inner.first.len());
@@ -251,7 +251,7 @@ impl Sublayer {
                 through(work, query, &d, gradients);
                 memory.learn(work, site.memory, &d_pairs, gradients);
                 memory.backward(work, &d_pairs, d_memory, Into::Add);
-                [d, d_pairs].into_iter().for_each(|buffer| work.room.give(buffer));
+                work.room.give_all([d, d_pairs]);
             }
             Kind::Feed { input: map } => {
                 let drops = work.dropout > 0.0 && work.config.drop_hidden;
@@ -291,7 +291,7 @@ impl<T: Real> Inner<T> {
 
     fn give(self, work: &mut Work<'_, T>) {
         let Self { first, memory, distances, weights, last } = self;
-        [first, memory, distances, weights, last].into_iter().for_each(|buffer| work.room.give(buffer));
+        work.room.give_all([first, memory, distances, weights, last]);
     }
 }
 
@@ -300,7 +300,7 @@ impl<T: Real> Trace<T> {
     pub(super) fn give(self, work: &mut Work<'_, T>) {
         let Self { input, normal, steepness, inner } = self;
         inner.give(work);
-        [input, normal, steepness].into_iter().for_each(|buffer| work.room.give(buffer));
+        work.room.give_all([input, normal, steepness]);
     }
 }
 
