@@ -56,4 +56,8 @@ pub static LEARNERS: &[&dyn Learner] = &[
     &neural::LSTM,
     &neural::LSTM_ATTN,
     &neural::LSTM_ATTN_NODEP,
+    &neural::TRANSFORMER,
+    &neural::TRANSFORMER_REL,
+    &neural::TRANSFORMER_UNI,
+    &neural::TRANSFORMER_REL_UNI,
 ];

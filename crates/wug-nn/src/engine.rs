@@ -1,3 +1,5 @@
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use crate::Real;
@@ -9,32 +11,46 @@ use crate::parameters::Weights;
 /// are worth their way from the cache.
 const SHARD: usize = 64;
 
+/// At most so many words are computed together, unless one example has more: what is kept for the way back grows with them.
+const WORDS: usize = 2048;
+
+/// A model with more parameters than this has gradients in two places at once; one with a fourth of them in eight.
+const PARAMETERS: usize = 1 << 23;
+
 /// Parameters that are added up by one thread at a time.
 pub(crate) const BLOCK: usize = 1 << 15;
 
 /// Computes losses, gradients and answers of a model.
 ///
-/// A batch is divided into shards by its size alone, each shard is computed by one thread, and their gradients are added in
-/// order: the result does not depend on how many threads there are.
+/// A batch is divided into shards by its lengths alone. A worker computes some of them, one after the other, and adds up
+/// their gradients; how many workers there are depends on the model and the batch and never on the machine, and their
+/// gradients are added in order: the result does not depend on how many threads there are.
 #[derive(Debug)]
 pub struct Engine<T> {
     network: Box<dyn Network<T>>,
     isa: Isa,
     weights: Weights<T>,
     workers: Vec<Worker<T>>,
+    shards: Vec<Range<usize>>,
 }
 
-/// What a shard is computed in.
+/// What shards are computed in.
 #[derive(Debug, Default)]
 struct Worker<T> {
     gradients: Vec<T>,
     room: Room<T>,
+    outcome: Outcome,
 }
 
 /// How many examples a shard of a batch has.
 fn shard_size(examples: usize) -> usize {
     let shards = examples.div_ceil(SHARD).max(if examples >= 16 { 2 } else { 1 });
     examples.div_ceil(shards).max(1)
+}
+
+/// How many workers a model of so many parameters has.
+fn workers(parameters: usize, shards: usize) -> usize {
+    (2 * PARAMETERS / parameters.max(1)).clamp(2, 8).min(shards)
 }
 
 impl<T: Real> Engine<T> {
@@ -45,7 +61,7 @@ impl<T: Real> Engine<T> {
 
     /// An engine for some model.
     pub fn boxed(network: Box<dyn Network<T>>, isa: Isa) -> Self {
-        Self { network, isa, weights: Weights::default(), workers: Vec::new() }
+        Self { network, isa, weights: Weights::default(), workers: Vec::new(), shards: Vec::new() }
     }
 
     /// The model.
@@ -56,37 +72,52 @@ impl<T: Real> Engine<T> {
     /// The loss of a batch and its gradient, in the order of the flat buffer.
     pub fn learn(&mut self, values: &[T], lessons: &[Lesson<'_>], step: Step) -> (Outcome, &mut [T]) {
         self.weights.read(self.network.layout(), values, true);
-        let size = shard_size(lessons.len());
-        let shards = lessons.len().div_ceil(size).max(1);
-        self.workers.resize_with(shards.max(self.workers.len()), Worker::default);
-        let (network, isa, weights) = (&self.network, self.isa, &self.weights);
+        self.cut(lessons);
+        let count = workers(values.len(), self.shards.len());
+        self.workers.resize_with(count.max(self.workers.len()), Worker::default);
+        let (network, isa, weights, shards) = (&self.network, self.isa, &self.weights, &self.shards);
         let work = |(i, worker): (usize, &mut Worker<T>)| {
-            worker.gradients.clear();
             worker.gradients.resize(values.len(), T::ZERO);
-            let first = i * size;
-            let shard = Shard { lessons: &lessons[first..lessons.len().min(first + size)], first, step };
-            let mut pass = Pass::new(isa, weights, values, &mut worker.room);
-            network.learn(&mut pass, &shard, &mut worker.gradients)
+            worker.gradients.fill(T::ZERO);
+            worker.outcome = Outcome::default();
+            for range in shards.iter().skip(i).step_by(count) {
+                let shard = Shard { lessons: &lessons[range.clone()], first: range.start, step };
+                let mut pass = Pass::new(isa, weights, values, &mut worker.room);
+                worker.outcome.add(network.learn(&mut pass, &shard, &mut worker.gradients));
+            }
         };
-        let outcomes: Vec<Outcome> = if shards == 1 {
-            self.workers[..1].iter_mut().enumerate().map(work).collect()
+        if count == 1 {
+            self.workers[..1].iter_mut().enumerate().for_each(work);
         } else {
-            self.workers[..shards].par_iter_mut().enumerate().map(work).collect()
-        };
+            self.workers[..count].par_iter_mut().enumerate().for_each(work);
+        }
         let (sum, rest) = self.workers.split_at_mut(1);
-        let sum = &mut sum[0].gradients;
+        let Worker { gradients: sum, outcome: all, .. } = &mut sum[0];
         sum.par_chunks_mut(BLOCK).enumerate().for_each(|(i, sum)| {
-            for worker in &rest[..shards - 1] {
+            for worker in &rest[..count - 1] {
                 add(isa, &worker.gradients[i * BLOCK..][..sum.len()], sum);
             }
         });
-        let mut all = Outcome::default();
-        for outcome in outcomes {
-            all.loss += outcome.loss;
-            all.words += outcome.words;
-            all.right += outcome.right;
+        for worker in &rest[..count - 1] {
+            all.add(worker.outcome);
         }
-        (all, &mut self.workers[0].gradients)
+        (*all, sum)
+    }
+
+    /// Divides a batch into shards.
+    fn cut(&mut self, lessons: &[Lesson<'_>]) {
+        let most = shard_size(lessons.len());
+        self.shards.clear();
+        let (mut start, mut words) = (0, 0);
+        for (i, lesson) in lessons.iter().enumerate() {
+            let more = lesson.source.len() + lesson.target.len();
+            if i > start && (i - start == most || words + more > WORDS) {
+                self.shards.push(start..i);
+                (start, words) = (i, 0);
+            }
+            words += more;
+        }
+        self.shards.push(start..lessons.len());
     }
 
     /// What the model answers to each query, word by word the most probable, in at most so many words. `None` where it

@@ -1,7 +1,7 @@
 //! Sequence-to-sequence models, and an engine that trains them on the CPU.
 //!
-//! A [`recurrent::Config`] says what a model is; [`recurrent::Model`] lays its parameters out in one flat buffer; an
-//! [`Engine`] computes losses, gradients and answers of any [`Network`] from such a buffer, and an [`Optimiser`] changes it.
+//! A [`recurrent::Config`] or [`transformer::Config`] says what a model is; its `Model` lays the parameters out in one flat
+//! buffer; an [`Engine`] computes losses, gradients and answers of any [`Network`] from such a buffer, and an [`Optimiser`] changes it.
 //! Nothing here knows of benchmarks or files.
 //!
 //! Training is the same bits for the same [`Isa`](kernels::Isa), whatever the number of threads.
@@ -19,6 +19,9 @@ mod parameters;
 mod real;
 pub mod recurrent;
 mod steps;
+#[cfg(test)]
+mod tape;
+pub mod transformer;
 
 pub use engine::Engine;
 pub use network::{Lesson, Network, Outcome, Pass, Query, Shard, Step};

@@ -62,6 +62,14 @@ pub struct Outcome {
     pub right: usize,
 }
 
+impl Outcome {
+    pub(crate) fn add(&mut self, other: Self) {
+        self.loss += other.loss;
+        self.words += other.words;
+        self.right += other.right;
+    }
+}
+
 /// A model that an [`Engine`](crate::Engine) can train: named parameters, losses with gradients, answers.
 pub trait Network<T>: Debug + Send + Sync {
     /// Its parameters in one flat buffer.
@@ -87,8 +95,8 @@ pub(crate) struct Room<T> {
 #[derive(Debug)]
 pub struct Pass<'a, T> {
     pub(crate) isa: Isa,
-    weights: &'a Weights<T>,
-    values: &'a [T],
+    pub(crate) weights: &'a Weights<T>,
+    pub(crate) values: &'a [T],
     room: &'a mut Room<T>,
 }
 

@@ -14,8 +14,19 @@ pub(crate) enum Start {
     Vector(f64),
     /// A table of words' vectors, normal with mean 0 and deviation 1.
     Table,
-    /// A table that is also a factor of products, of smaller deviation, so that they start near 1.
-    TiedTable,
+    /// A matrix that is a factor of products, normal with mean 0 and this deviation.
+    NormalMatrix(f64),
+    /// A table or a vector, normal with mean 0 and this deviation.
+    Normal(f64),
+    /// The same number everywhere.
+    Constant(f64),
+}
+
+impl Start {
+    /// Whether it is a factor of products.
+    fn is_matrix(self) -> bool {
+        matches!(self, Self::Matrix(_) | Self::NormalMatrix(_))
+    }
 }
 
 /// A named matrix (or, with one row, a vector) in the flat buffer of all parameters.
@@ -78,19 +89,26 @@ impl Layout {
     ///
     /// A normal number is the sum of twelve uniform ones less six: exact arithmetic, so the same on any machine.
     pub fn draw<T: Real>(&self, mut unit: impl FnMut() -> f64) -> Vec<T> {
-        let normal = |unit: &mut dyn FnMut() -> f64| (0..12).map(|_| unit()).sum::<f64>() - 6.0;
         let mut values = Vec::with_capacity(self.len());
         for tensor in &self.tensors {
             for _ in tensor.range() {
                 values.push(T::from_f64(match tensor.first {
                     Start::Matrix(bound) | Start::Vector(bound) => (2.0 * unit() - 1.0) * bound,
                     Start::Table => normal(&mut unit),
-                    Start::TiedTable => normal(&mut unit) / (tensor.columns as f64).sqrt(),
+                    Start::NormalMatrix(deviation) | Start::Normal(deviation) => {
+                        deviation * normal(&mut unit)
+                    }
+                    Start::Constant(number) => number,
                 }));
             }
         }
         values
     }
+}
+
+/// A normal number, mean 0 and deviation 1.
+fn normal(unit: &mut impl FnMut() -> f64) -> f64 {
+    (0..12).map(|_| unit()).sum::<f64>() - 6.0
 }
 
 /// The parameters as products read them: each matrix in the order of a right factor, once for the way forward and once for
@@ -111,7 +129,7 @@ impl<T: Real> Weights<T> {
         self.backward.resize_with(layout.tensors.len(), Packed::default);
         let both = self.forward.par_iter_mut().zip(&mut self.backward);
         both.zip(&layout.tensors).for_each(|((forward, back), tensor)| {
-            if matches!(tensor.first, Start::Matrix(_) | Start::TiedTable) {
+            if tensor.first.is_matrix() {
                 let matrix = View::new(&values[tensor.range()], tensor.rows, tensor.columns);
                 forward.pack(matrix.transposed());
                 if backward {

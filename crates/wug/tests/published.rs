@@ -18,9 +18,6 @@ const NOT_OURS_YET: &[(&str, usize)] = &[
     ("relation-network", 7),
     ("resnet18", 7),
     ("t5-base", 2),
-    ("transformer", 50),
-    ("transformer-rel", 12),
-    ("transformer-rel-uni", 59),
 ];
 
 fn own() -> impl Iterator<Item = &'static Number> {

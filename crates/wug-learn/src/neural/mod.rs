@@ -2,8 +2,8 @@
 //!
 //! A [`Blueprint`] says which network the settings of a learner mean; everything else is the same for all of them. The files
 //! follow the data: `words.rs` turns examples into numbers, `plan.rs` says what the settings of training mean, `train.rs` is
-//! the training loop, `checkpoint.rs` and
-//! `tensorboard.rs` keep it, and the trained model answers from here. `recurrent.rs` has blueprints.
+//! the training loop, `checkpoint.rs` and `tensorboard.rs` keep it, and the trained model answers from here. `recurrent.rs`
+//! and `transformer.rs` have blueprints.
 
 mod checkpoint;
 mod plan;
@@ -12,6 +12,7 @@ mod tensorboard;
 #[cfg(test)]
 mod tests;
 mod train;
+mod transformer;
 mod words;
 
 use std::sync::Mutex;
@@ -29,6 +30,7 @@ use words::Words;
 pub use recurrent::{
     GRU, GRU_ATTN, GRU_ATTN_NODEP, LSTM, LSTM_ATTN, LSTM_ATTN_NODEP, RNN, RNN_ATTN, RNN_ATTN_NODEP, Recurrent,
 };
+pub use transformer::{TRANSFORMER, TRANSFORMER_REL, TRANSFORMER_REL_UNI, TRANSFORMER_UNI, Transformer};
 
 /// A network and what it was made from.
 pub struct Built {
@@ -47,6 +49,10 @@ pub struct Sizes {
     pub source_words: usize,
     /// Words of a target; word 0 ends it.
     pub target_words: usize,
+    /// Words of the longest source among the training examples, with its end.
+    pub longest_source: usize,
+    /// Words of the longest target among them, with its end.
+    pub longest_target: usize,
 }
 
 /// Which network the settings of a learner mean.

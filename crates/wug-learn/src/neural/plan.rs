@@ -45,6 +45,30 @@ pub(super) const fn joined<const N: usize>(first: &[Setting], second: &[Setting]
     all
 }
 
+/// The settings with another default for one of them.
+pub(super) const fn changed<const N: usize>(
+    mut all: [Setting; N],
+    name: &'static str,
+    default: Default,
+) -> [Setting; N] {
+    let mut i = 0;
+    while !same(all[i].name, name) {
+        i += 1;
+    }
+    all[i].default = default;
+    all
+}
+
+/// Whether two names are the same, before there is a program to ask.
+const fn same(a: &str, b: &str) -> bool {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    let mut i = 0;
+    while i < a.len() && i < b.len() && a[i] == b[i] {
+        i += 1;
+    }
+    i == a.len() && i == b.len()
+}
+
 /// What may be set of training. `docs/engine.md` has the settings of the papers.
 pub(super) const TRAINING: &[Setting] = &[
     whole("steps", "updates", 3000, 1, u64::MAX),

@@ -69,7 +69,13 @@ impl Words {
 
     /// How many words there are, special ones included.
     pub(super) fn sizes(&self) -> Sizes {
-        Sizes { source_words: self.sources.len() + 2, target_words: self.targets.len() + 1 }
+        let longest = |length: fn(&(Vec<u32>, Vec<u32>)) -> usize| self.examples.iter().map(length).max();
+        Sizes {
+            source_words: self.sources.len() + 2,
+            target_words: self.targets.len() + 1,
+            longest_source: longest(|(source, _)| source.len()).unwrap_or_default(),
+            longest_target: longest(|(_, target)| target.len()).unwrap_or_default(),
+        }
     }
 
     /// The longest target, without its end.

@@ -30,26 +30,35 @@ macro_rules! kernel {
     };
 }
 
+mod activation;
 mod attention;
 mod cell;
 mod isa;
 mod lanes;
+mod norm;
 mod optimise;
 mod peak;
 mod product;
 mod rows;
+mod softmax;
 
+pub(crate) use activation::{gelu, gelu_backward, relu, relu_backward};
 pub(crate) use attention::{
     AttentionGradients, Sources, attend, attend_backward, attend_dot, attend_dot_backward,
 };
 pub(crate) use cell::{gru_backward, gru_forward, lstm_backward, lstm_forward, rnn_backward, rnn_forward};
 pub use isa::{Isa, Vectors};
 pub use lanes::Lanes;
+pub(crate) use norm::{normalise, normalise_backward, residual};
 pub(crate) use optimise::{AdamStep, adam, descend, squares};
 pub use peak::peak;
 pub(crate) use product::{Into, Packed, View, product};
 pub(crate) use rows::{
-    add, add_columns, add_row, cross_entropy, dropout, embed, embed_backward, largest, scale_by,
+    add, add_columns, add_row, cross_entropy, drop_rows, dropout, embed, embed_backward, largest, scale_add,
+    scale_by,
+};
+pub(crate) use softmax::{
+    Seen, Window, add_window, add_window_backward, attend_one, softmax, softmax_backward,
 };
 
 #[cfg(test)]

@@ -44,7 +44,7 @@ impl<'a, T: Real> View<'a, T> {
         }
     }
 
-    #[inline(always)]
+    #[cfg(test)]
     fn at(&self, i: usize, j: usize) -> T {
         self.data[i * self.row_stride + j * self.column_stride]
     }
@@ -79,9 +79,12 @@ impl<T: Real> Packed<T> {
                     }
                 }
             } else {
-                for j in 0..COLUMNS {
-                    for i in 0..matrix.rows {
-                        panel[i * COLUMNS + j] = if j < width { matrix.at(i, first + j) } else { T::ZERO };
+                // Whole lines are read in order, sixteen abreast: each is a column of the panel.
+                let line = |j: usize| (j < width).then(|| &matrix.data[(first + j) * matrix.column_stride..]);
+                let lines: [Option<&[T]>; COLUMNS] = std::array::from_fn(line);
+                for (i, row) in panel.chunks_exact_mut(COLUMNS).enumerate() {
+                    for (cell, line) in row.iter_mut().zip(lines) {
+                        *cell = line.map_or(T::ZERO, |line| line[i * matrix.row_stride]);
                     }
                 }
             }
@@ -245,6 +248,14 @@ fn pack_left<T: Real>(
         if left.row_stride == 1 {
             for (k, cell) in depth.clone().zip(block.chunks_exact_mut(height)) {
                 cell.copy_from_slice(&left.data[k * left.column_stride + row..][..height]);
+            }
+        } else if height == ROWS && left.column_stride == 1 {
+            let lines: [&[T]; ROWS] = std::array::from_fn(|i| {
+                &left.data[(row + i) * left.row_stride + depth.start..][..depth.len()]
+            });
+            let (cells, _) = block.as_chunks_mut::<ROWS>();
+            for (k, cell) in cells.iter_mut().enumerate() {
+                *cell = std::array::from_fn(|i| lines[i][k]);
             }
         } else {
             for i in 0..height {

@@ -35,6 +35,19 @@ kernel! {
 }
 
 kernel! {
+    /// `out = out * factor + x`; where `x` ends, nothing is added.
+    fn scale_add(factor: T, x: &'a [T], out: &'a mut [T]) {
+        let (with, without) = out.split_at_mut(x.len().min(out.len()));
+        for (out, &x) in with.iter_mut().zip(x) {
+            *out = *out * factor + x;
+        }
+        for out in without {
+            *out *= factor;
+        }
+    }
+}
+
+kernel! {
     /// `out *= factors`, or nothing if there are no factors.
     fn scale_by(factors: &'a [T], out: &'a mut [T]) {
         for (out, &factor) in out.iter_mut().zip(factors) {
@@ -43,20 +56,40 @@ kernel! {
     }
 }
 
+/// The threshold of dropout, and what keeps the mean.
+#[inline(always)]
+fn keeping<T: Real>(probability: f64) -> (u32, T) {
+    ((probability * f64::from(u32::MAX)) as u32, T::from_f64(1.0 / (1.0 - probability)))
+}
+
+/// The random number of element `j`: a mixing of 32 bits that leaves no visible pattern between neighbours.
+#[inline(always)]
+fn random(key: u64, j: usize) -> u32 {
+    let mut x = (j as u32).wrapping_mul(0x9E37_79B9).wrapping_add(key as u32);
+    x = (x ^ (x >> 16)).wrapping_mul(0x21F0_AAAD) ^ (key >> 32) as u32;
+    x = (x ^ (x >> 15)).wrapping_mul(0x735A_2D97);
+    x ^ (x >> 15)
+}
+
 kernel! {
     /// Fills the factors of dropout: 0 with this probability, else what keeps the mean. The factor of element `j` depends
     /// on `key` and `j` alone.
     fn dropout(key: u64, probability: f64, factors: &'a mut [T]) {
-        let threshold = (probability * f64::from(u32::MAX)) as u32;
-        let keep = T::from_f64(1.0 / (1.0 - probability));
-        let (low, high) = (key as u32, (key >> 32) as u32);
+        let (threshold, keep) = keeping::<T>(probability);
         for (j, factor) in factors.iter_mut().enumerate() {
-            // A mixing of 32 bits that leaves no visible pattern between neighbours.
-            let mut x = (j as u32).wrapping_mul(0x9E37_79B9).wrapping_add(low);
-            x = (x ^ (x >> 16)).wrapping_mul(0x21F0_AAAD) ^ high;
-            x = (x ^ (x >> 15)).wrapping_mul(0x735A_2D97);
-            x ^= x >> 15;
-            *factor = if x < threshold { T::ZERO } else { keep };
+            *factor = if random(key, j) < threshold { T::ZERO } else { keep };
+        }
+    }
+}
+
+kernel! {
+    /// Dropout of whole rows, each by its own key, in place; the same call is the way back.
+    fn drop_rows(keys: &'a [u64], probability: f64, values: &'a mut [T], width: usize) {
+        let (threshold, keep) = keeping::<T>(probability);
+        for (row, &key) in values.chunks_exact_mut(width).zip(keys) {
+            for (j, x) in row.iter_mut().enumerate() {
+                *x *= if random(key, j) < threshold { T::ZERO } else { keep };
+            }
         }
     }
 }

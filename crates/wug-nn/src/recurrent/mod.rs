@@ -208,7 +208,11 @@ impl Model {
         }
 
         let start_symbol = usize::from(config.begin == Begin::Learned);
-        let table = if config.output == Output::Tied { Start::TiedTable } else { Start::Table };
+        // A table that is also a factor of products has a smaller deviation, so that they start near 1.
+        let table = match config.output {
+            Output::Tied => Start::NormalMatrix(1.0 / (e as f64).sqrt()),
+            _ => Start::Table,
+        };
         let target_table = config
             .dependence
             .then(|| layout.add("decoder.words", config.target_words + start_symbol, e, table));

@@ -1,0 +1,109 @@
+//! Times training steps (forward, backward, Adam) and greedy decoding of Transformers and prints JSON lines:
+//! `cargo run --release -p wug-nn --example transformer`. `benches/compare/torch_transformer.py` runs it beside PyTorch.
+//!
+//! With a width as its argument it times that width alone, and the memory is its own.
+
+use std::time::{Duration, Instant};
+
+use wug_nn::kernels::Isa;
+use wug_nn::transformer::{Activation, Config, Initial, Model, Norm, Positions};
+use wug_nn::{Engine, Lesson, Optimiser, Query, Rule, Step};
+
+const BATCH: u32 = 128;
+const SOURCE: u32 = 12;
+const TARGET: u32 = 24;
+const WORDS: u32 = 100;
+
+fn main() {
+    let widths: Vec<usize> = std::env::args().skip(1).filter_map(|width| width.parse().ok()).collect();
+    for width in if widths.is_empty() { vec![128, 256, 512] } else { widths } {
+        let (step, greedy) = time(width);
+        println!(
+            "{{\"width\":{width},\"step\":{:.3},\"greedy\":{:.3},\"megabytes\":{},\"isa\":\"{}\"}}",
+            step * 1e3,
+            greedy * 1e3,
+            megabytes(),
+            Isa::best()
+        );
+    }
+}
+
+/// Two layers of encoder and decoder, as in PyTorch's `nn.Transformer`.
+fn config(width: usize) -> Config {
+    Config {
+        encoder_layers: 2,
+        decoder_layers: 2,
+        width,
+        heads: width / 32,
+        feed_forward: 4 * width,
+        embedding: width,
+        positions: Positions::Sinusoidal,
+        norm: Norm::Post,
+        activation: Activation::Relu,
+        attention_bias: true,
+        shared: false,
+        tied: false,
+        scale_words: true,
+        norm_words: false,
+        dropout: 0.1,
+        drop_hidden: true,
+        initial: Initial::Xavier,
+        source_words: WORDS as usize,
+        target_words: WORDS as usize,
+        special: 0,
+        source_start: None,
+    }
+}
+
+/// Seconds of the shortest training step and of the shortest decoding of a batch.
+fn time(width: usize) -> (f64, f64) {
+    let mut engine = Engine::new(Model::new(config(width)).expect("a valid configuration"), Isa::best());
+    let mut state = 1u32;
+    let unit = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        f64::from(state >> 8) / f64::from(1 << 24)
+    };
+    let mut values: Vec<f32> = engine.network().layout().draw(unit);
+    let mut optimiser = Optimiser::new(Rule::ADAM, values.len());
+    let sources: Vec<Vec<u32>> =
+        (0..BATCH).map(|i| (0..SOURCE).map(|t| (i + 3 * t) % WORDS).collect()).collect();
+    let word = |i: u32, t: u32| if t + 1 < TARGET { 1 + (i + t) % (WORDS - 1) } else { 0 };
+    let targets: Vec<Vec<u32>> = (0..BATCH).map(|i| (0..TARGET).map(|t| word(i, t)).collect()).collect();
+    let lesson = |(source, target)| Lesson { source, target, forced: true };
+    let pairs = sources.iter().map(Vec::as_slice).zip(targets.iter().map(Vec::as_slice));
+    let lessons: Vec<Lesson<'_>> = pairs.map(lesson).collect();
+    let mut key = 0;
+    let step = shortest(|| {
+        key += 1;
+        let step = Step { factor: 1.0 / f64::from(BATCH * TARGET), key: Some(key), smoothing: 0.0 };
+        let (_, gradients) = engine.learn(&values, &lessons, step);
+        optimiser.step(Isa::best(), &mut values, gradients, 1e-4, 5.0, 0.0);
+    });
+    let query = |source| Query { source, length: Some(TARGET as usize) };
+    let queries: Vec<Query<'_>> = sources.iter().map(|source| query(source)).collect();
+    let greedy = shortest(|| {
+        let answers = engine.answer(&values, &queries, TARGET as usize);
+        assert!(answers.iter().all(Option::is_some));
+    });
+    (step, greedy)
+}
+
+/// Seconds of the shortest of at least five.
+fn shortest(mut work: impl FnMut()) -> f64 {
+    let (mut best, start, mut done) = (f64::MAX, Instant::now(), 0);
+    while done < 5 || start.elapsed() < Duration::from_secs(5) {
+        let now = Instant::now();
+        work();
+        best = best.min(now.elapsed().as_secs_f64());
+        done += 1;
+    }
+    best
+}
+
+/// The most memory that this process has had, where the system says so.
+fn megabytes() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kilobytes = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
+    kilobytes.unwrap_or_default() / 1024
+}

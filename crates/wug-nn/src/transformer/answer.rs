@@ -1,0 +1,246 @@
+//! Greedy decoding, one word at a time, with the keys and values of all words so far kept.
+
+use super::config::{Activation, Norm, Positions};
+use super::model::{Body, Kind, Linear, Relative, Sublayer};
+use super::sequences::Sequences;
+use super::work::Work;
+use crate::Real;
+use crate::kernels::{Seen, add_row, attend_one, gelu, largest, relu, residual};
+use crate::network::Query;
+
+/// For each layer of the decoder that has parameters of its own, the vectors of the distances 0, 1, ...; empty where they do
+/// not count.
+type Distances<T> = Vec<Vec<T>>;
+
+/// What is known of the sequences that are being decoded.
+struct State<T> {
+    /// For each layer that is applied and each example, keys and values of its words so far.
+    said: Vec<Vec<Vec<T>>>,
+    /// For each layer with parameters of its own, keys and values of the encoder's output.
+    memory: Vec<Vec<T>>,
+    /// The examples that have not ended.
+    active: Vec<usize>,
+    scores: Vec<T>,
+}
+
+impl Body {
+    /// The vectors of all distances that answers of so many words can have.
+    fn distances<T: Real>(&self, work: &mut Work<'_, T>, longest: usize) -> Distances<T> {
+        let clip = match self.config.positions {
+            Positions::Relative { clip } => clip.unwrap_or(usize::MAX),
+            _ => return vec![Vec::new(); self.decoder.layers.len()],
+        };
+        let count = longest.min(clip.saturating_add(1));
+        let of = |layer: &Vec<Sublayer>| {
+            let relative = layer.iter().find_map(|sublayer| match sublayer.kind {
+                Kind::Itself { relative, .. } => relative,
+                _ => None,
+            });
+            let codes = work.codes.first(count);
+            relative.map(|relative| relative.distance.forward(work, codes)).unwrap_or_default()
+        };
+        self.decoder.layers.iter().map(of).collect()
+    }
+
+    /// What the model answers to each query, in at most so many words; `None` where it comes to no end. The sequences are
+    /// the sources of the queries.
+    pub(super) fn answer<T: Real>(
+        &self,
+        work: &mut Work<'_, T>,
+        sequences: &Sequences,
+        queries: &[Query<'_>],
+        longest: usize,
+    ) -> Vec<Option<Vec<u32>>> {
+        let distances = self.distances(work, longest + 1);
+        let examples = sequences.source.len();
+        let memory = self.encode(work, sequences);
+        let pairs = |layer: &Vec<Sublayer>| {
+            let map = layer.iter().find_map(|sublayer| match sublayer.kind {
+                Kind::Cross { memory, .. } => Some(memory),
+                _ => None,
+            });
+            map.map(|map| map.forward(work, &memory)).unwrap_or_default()
+        };
+        let mut state = State {
+            memory: self.decoder.layers.iter().map(pairs).collect(),
+            said: vec![vec![Vec::new(); examples]; self.decoder.depth],
+            active: (0..examples).collect(),
+            scores: Vec::new(),
+        };
+        work.room.give(memory);
+        let mut answers: Vec<Vec<u32>> = vec![Vec::new(); examples];
+        let mut ended = vec![false; examples];
+        let mut fed = vec![self.config.start(); examples];
+        for t in 0..=longest {
+            let x = self.step(work, sequences, &mut state, &distances, &fed, t);
+            let scores = self.scores(work, &x);
+            fed.clear();
+            let rows = scores.chunks_exact(self.output.outputs);
+            for (&i, scores) in state.active.iter().zip(rows) {
+                let word = match queries[i].length {
+                    // The end is said where it is due, and before it the best of all others.
+                    Some(length) if length == t => 0,
+                    Some(_) if scores.len() > 1 => 1 + largest(&scores[1..]),
+                    _ => largest(scores),
+                };
+                if word == 0 || word >= self.config.start() {
+                    ended[i] = true;
+                } else {
+                    answers[i].push(word);
+                    fed.push(word);
+                }
+            }
+            state.active.retain(|&i| !ended[i]);
+            work.room.give_all([x, scores]);
+            if state.active.is_empty() {
+                break;
+            }
+        }
+        work.room.give_all(state.memory);
+        answers.into_iter().zip(ended).map(|(answer, ended)| ended.then_some(answer)).collect()
+    }
+
+    /// The decoder's output for word `t` of every sequence that has not ended.
+    fn step<T: Real>(
+        &self,
+        work: &mut Work<'_, T>,
+        sequences: &Sequences,
+        state: &mut State<T>,
+        distances: &Distances<T>,
+        fed: &[u32],
+        t: usize,
+    ) -> Vec<T> {
+        let stack = &self.decoder;
+        let (looked, mut x) = stack.words(work, fed, (0..fed.len()).map(|row| (row..row + 1, t)));
+        work.room.give(looked);
+        if let Some(norm) = &stack.words_norm {
+            x = replaced(work, x, |work, x| work.normalise(norm, x));
+        }
+        for l in 0..stack.depth {
+            let own = l % stack.layers.len();
+            for sublayer in &stack.layers[own] {
+                x = sublayer.step(work, x, |work, input| match sublayer.kind {
+                    Kind::Itself { input: projection, relative, .. } => {
+                        let State { active, scores, said, .. } = &mut *state;
+                        let relative = relative.map(|relative| (relative, distances[own].as_slice()));
+                        itself(work, projection, relative, input, active, &mut said[l], scores)
+                    }
+                    Kind::Cross { query, .. } => cross(work, query, input, sequences, own, state),
+                    Kind::Feed { input: map } => {
+                        let mut hidden = work.room.take(input.len() / map.inputs * map.outputs);
+                        map.apply(work, input, &mut hidden);
+                        let bias = map.bias(work);
+                        if work.config.activation == Activation::Relu {
+                            relu(work.isa, bias, &mut hidden);
+                            hidden
+                        } else {
+                            replaced(work, hidden, |work, hidden| {
+                                let mut out = work.room.take(hidden.len());
+                                gelu(work.isa, bias, hidden, &mut out);
+                                (Vec::new(), out)
+                            })
+                        }
+                    }
+                });
+            }
+        }
+        if let Some(norm) = &stack.last_norm {
+            x = replaced(work, x, |work, x| work.normalise(norm, x));
+        }
+        x
+    }
+}
+
+/// Makes a buffer of another one and gives all others back.
+fn replaced<T: Real>(
+    work: &mut Work<'_, T>,
+    mut x: Vec<T>,
+    make: impl FnOnce(&mut Work<'_, T>, &mut Vec<T>) -> (Vec<T>, Vec<T>),
+) -> Vec<T> {
+    let (beside, y) = make(work, &mut x);
+    work.room.give(beside);
+    work.room.give(x);
+    y
+}
+
+impl Sublayer {
+    /// The sub-layer for one word of each sequence; `inner` is what comes before its output matrix.
+    fn step<T: Real>(
+        &self,
+        work: &mut Work<'_, T>,
+        x: Vec<T>,
+        inner: impl FnOnce(&mut Work<'_, T>, &[T]) -> Vec<T>,
+    ) -> Vec<T> {
+        let is_post = work.config.norm == Norm::Post;
+        let last = if is_post {
+            inner(work, &x)
+        } else {
+            let copy = work.room.copy(&x);
+            let input = replaced(work, copy, |work, copy| work.normalise(&self.norm, copy));
+            let last = inner(work, &input);
+            work.room.give(input);
+            last
+        };
+        let mut out = work.room.take(x.len());
+        self.output.apply(work, &last, &mut out);
+        residual(work.isa, &x, self.output.bias(work), &mut out, work.config.width);
+        work.room.give_all([x, last]);
+        if is_post { replaced(work, out, |work, out| work.normalise(&self.norm, out)) } else { out }
+    }
+}
+
+/// Attention of a new word of each sequence to the words so far, which it joins.
+fn itself<T: Real>(
+    work: &mut Work<'_, T>,
+    projection: Linear,
+    relative: Option<(Relative, &[T])>,
+    input: &[T],
+    active: &[usize],
+    said: &mut [Vec<T>],
+    scores: &mut Vec<T>,
+) -> Vec<T> {
+    let (width, size) = (work.config.width, work.config.head());
+    let factor = T::from_f64(1.0 / (size as f64).sqrt());
+    let mut projected = projection.forward(work, input);
+    let mut contexts = work.room.take(input.len());
+    let mut distance_query = work.room.take(if relative.is_some() { width } else { 0 });
+    let rows = projected.chunks_exact_mut(3 * width).zip(contexts.chunks_exact_mut(width));
+    for (&i, (row, context)) in active.iter().zip(rows) {
+        let (query, pair) = row.split_at_mut(width);
+        said[i].extend_from_slice(pair);
+        let mut seen = Seen { memory: &said[i], distances: &[], distance_query: &[] };
+        if let Some((relative, distances)) = relative {
+            distance_query.copy_from_slice(query);
+            add_row(work.isa, work.flat(relative.distance_bias), &mut distance_query, width);
+            add_row(work.isa, work.flat(relative.content_bias), query, width);
+            seen = Seen { distances, distance_query: &distance_query, ..seen };
+        }
+        attend_one(work.isa, seen, query, size, factor, scores, context);
+    }
+    work.room.give_all([projected, distance_query]);
+    contexts
+}
+
+/// Attention of a new word of each sequence to its source.
+fn cross<T: Real>(
+    work: &mut Work<'_, T>,
+    query: Linear,
+    input: &[T],
+    sequences: &Sequences,
+    own: usize,
+    state: &mut State<T>,
+) -> Vec<T> {
+    let (width, size) = (work.config.width, work.config.head());
+    let factor = T::from_f64(1.0 / (size as f64).sqrt());
+    let queries = query.forward(work, input);
+    let mut contexts = work.room.take(input.len());
+    let rows = queries.chunks_exact(width).zip(contexts.chunks_exact_mut(width));
+    for (&i, (query, context)) in state.active.iter().zip(rows) {
+        let rows = sequences.source.range(i);
+        let memory = &state.memory[own][rows.start * 2 * width..rows.end * 2 * width];
+        let seen = Seen { memory, distances: &[], distance_query: &[] };
+        attend_one(work.isa, seen, query, size, factor, &mut state.scores, context);
+    }
+    work.room.give(queries);
+    contexts
+}
