@@ -79,7 +79,10 @@ fn one_line_says_what_is_wrong() {
     );
     for (set, message) in [
         ("steps", "error: `steps` is no setting: expected name=value"),
-        ("step=5", "error: search-context has no setting `step`; did you mean steps? (there are: steps, official-bug)"),
+        (
+            "step=5",
+            "error: search-context has no setting `step`; did you mean steps? (there are: steps, official-bug)",
+        ),
         ("steps=0", "error: `steps=0`: expected a whole number from 1 to 1000000000 for steps"),
         ("official-bug=maybe", "error: `official-bug=maybe`: expected true or false for official-bug"),
     ] {
