@@ -51,7 +51,7 @@ fn killed_and_resumed_is_the_same_to_the_bit() {
     compare(1000, 2, || waits.next().unwrap());
 }
 
-/// `cargo test -p wug --test resume -- --ignored`
+/// Run by `scripts/nightly`.
 #[test]
 #[ignore = "takes a minute"]
 fn killed_twenty_times_is_the_same_to_the_bit() {
