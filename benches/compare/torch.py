@@ -31,7 +31,7 @@ def measure(name, batch, compiled):
             self.words_out = nn.Embedding(WORDS_OUT + 1, HIDDEN)
             self.encoder = nn.LSTM(HIDDEN, HIDDEN, LAYERS)
             self.decoder = nn.LSTM(HIDDEN * (1 + attention), HIDDEN, LAYERS)
-            self.out = nn.Linear(HIDDEN, WORDS_OUT)
+            self.out = nn.Linear(HIDDEN * (1 + attention), WORDS_OUT)
             if attention:
                 self.query = nn.Linear(HIDDEN, HIDDEN, bias=False)
                 self.key = nn.Linear(HIDDEN, HIDDEN, bias=False)
@@ -42,13 +42,14 @@ def measure(name, batch, compiled):
             words = self.words_out(fed)
             if not attention:
                 return self.out(self.decoder(words, states)[0])
-            keys, outputs = self.key(memory), []
+            keys, outputs, contexts = self.key(memory), [], []
             for word in words:
                 scores = self.v(torch.tanh(self.query(states[0][-1]) + keys))
                 context = (torch.softmax(scores, 0) * memory).sum(0)
                 output, states = self.decoder(torch.cat([word, context], 1).unsqueeze(0), states)
                 outputs.append(output)
-            return self.out(torch.cat(outputs))
+                contexts.append(context)
+            return self.out(torch.cat([torch.cat(outputs), torch.stack(contexts)], 2))
 
     attention = name == "lstm-attn"
     torch.manual_seed(0)

@@ -45,8 +45,8 @@ fn report(name: &str, attention: bool, batch: u32) {
 /// Additions and multiplications of an example's products, forward and twice as many back.
 fn operations(attention: bool) -> f64 {
     let cell = 4 * HIDDEN * 2 * HIDDEN;
-    let attended =
-        if attention { TARGET * (4 * HIDDEN + HIDDEN) * HIDDEN + SOURCE * HIDDEN * HIDDEN } else { 0 };
+    let attended = TARGET * (4 * HIDDEN + HIDDEN + WORDS) * HIDDEN + SOURCE * HIDDEN * HIDDEN;
+    let attended = if attention { attended } else { 0 };
     let products = (SOURCE + TARGET) * LAYERS * cell + TARGET * HIDDEN * WORDS + attended;
     6.0 * products as f64
 }
@@ -72,7 +72,7 @@ fn time(attention: bool, batch: u32) -> f64 {
         dependence: true,
         begin: Begin::Learned,
         bridge: Bridge::Copy,
-        output: Output::State,
+        output: if attention { Output::Context } else { Output::State },
         dropout: 0.0,
         source_words: 20,
         target_words: WORDS,

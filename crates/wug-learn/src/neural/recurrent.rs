@@ -157,6 +157,7 @@ impl Blueprint for Recurrent {
             output: match (style, self.attention) {
                 ("nacs", true) => Output::PreOutput,
                 ("hint", true) => Output::Joint,
+                ("scan", true) => Output::Context,
                 ("recogs", _) => Output::Tied,
                 _ => Output::State,
             },

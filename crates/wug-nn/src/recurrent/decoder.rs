@@ -3,8 +3,8 @@
 
 use std::ops::Range;
 
-use super::encoder::Encoded;
-use super::layer::{State, Trace, neighbours};
+use super::encoder::{Encoded, by_word};
+use super::layer::{Input, State, Trace, neighbours};
 use super::{Attention, Begin, Model, Output, Piece};
 use crate::Real;
 use crate::batch::{Batch, Place};
@@ -18,6 +18,9 @@ use crate::network::{Pass, Step};
 pub(crate) struct Decoded<T> {
     /// What was fed.
     words: Vec<u32>,
+    /// What every word starts the first layer's sums with; empty where that is computed for each place.
+    word_sums: Vec<T>,
+    /// The vectors of what was fed, where they are needed.
     embedded: Vec<T>,
     /// Inputs of the layers above the first.
     inputs: Vec<Vec<T>>,
@@ -49,7 +52,7 @@ impl<T: Real> Decoded<T> {
         self.traces.into_iter().for_each(|trace| trace.recycle(pass));
         let Factors { words, layers, pieces } = self.factors;
         pass.recycle([self.embedded, self.keys, self.queries, self.weights, self.contexts]);
-        pass.recycle([self.pre_output, self.scores, words]);
+        pass.recycle([self.pre_output, self.scores, self.word_sums, words]);
         pass.recycle(self.inputs.into_iter().chain(self.pieces).chain(layers).chain(pieces));
     }
 }
@@ -90,17 +93,25 @@ impl Model {
                 _ => vec![Vec::new(); self.pre_output.len()],
             },
         };
-        let (attended, dependent) =
-            (usize::from(config.attention != Attention::None), usize::from(config.dependence));
+        let attended = usize::from(config.attention != Attention::None);
+        let words = config.target_words + 1;
+        let by_word = by_word(config.dropout, key, words, total);
+        let word_sums = match self.target_table {
+            Some(table) if by_word => self.decoder[0].word_sums(pass, table, words),
+            _ => Vec::new(),
+        };
+        let predicts = self.pre_output.iter().any(|(piece, _)| matches!(piece, Piece::Word));
+        let embedded = usize::from(config.dependence && (word_sums.is_empty() || predicts));
         let asked = usize::from(config.attention == Attention::Additive);
         let between = match config.output {
-            Output::State | Output::Joint => 0,
+            Output::State | Output::Joint | Output::Context => 0,
             Output::PreOutput => config.hidden,
             Output::Tied => config.embedding,
         };
         Decoded {
             words: vec![0; total],
-            embedded: pass.zeros(dependent * total * config.embedding),
+            word_sums,
+            embedded: pass.zeros(embedded * total * config.embedding),
             inputs: self.decoder[1..].iter().map(|_| pass.any(total * config.hidden)).collect(),
             traces: self.decoder.iter().map(|layer| Trace::new(pass, layer, total)).collect(),
             keys: Vec::new(),
@@ -187,7 +198,7 @@ impl Model {
 
     /// The vectors of what is fed.
     fn embed_words<T: Real>(&self, pass: &mut Pass<'_, T>, rows: Range<usize>, decoded: &mut Decoded<T>) {
-        let Some(table) = self.target_table else { return };
+        let Some(table) = self.target_table.filter(|_| !decoded.embedded.is_empty()) else { return };
         let width = self.config.embedding;
         let starts = self.starts(&decoded.words[rows.clone()]);
         let range = of(&decoded.embedded, &rows, width);
@@ -207,6 +218,10 @@ impl Model {
 
     /// Starts the sums of the first layer: the bias and the word.
     fn start_sums<T: Real>(&self, pass: &mut Pass<'_, T>, rows: Range<usize>, decoded: &mut Decoded<T>) {
+        if !decoded.word_sums.is_empty() {
+            let words = &decoded.words[rows.clone()];
+            return decoded.traces[0].start_words(&self.decoder[0], rows, words, &decoded.word_sums);
+        }
         decoded.traces[0].start(pass, &self.decoder[0], rows.clone());
         if self.config.dependence {
             let x = &decoded.embedded[of(&decoded.embedded, &rows, self.config.embedding)];
@@ -293,8 +308,12 @@ impl Model {
                 decoded.inputs[l - 1].copy_from_slice(&decoded.traces[l - 1].state);
                 scale_by(pass.isa, &decoded.factors.layers[l - 1], &mut decoded.inputs[l - 1]);
             }
-            let x = if l == 0 { &decoded.embedded } else { &decoded.inputs[l - 1] };
-            decoded.traces[l].run(pass, layer, &batch.targets, x, &first[l], false);
+            let input = match l {
+                0 if decoded.word_sums.is_empty() => Input::Rows(&decoded.embedded),
+                0 => Input::Words(&decoded.words, &decoded.word_sums),
+                _ => Input::Rows(&decoded.inputs[l - 1]),
+            };
+            decoded.traces[l].run(pass, layer, &batch.targets, input, &first[l], false);
         }
     }
 
@@ -318,8 +337,8 @@ impl Model {
             if !factors.pieces[i].is_empty() {
                 scale_by(pass.isa, &factors.pieces[i][range], piece);
             }
-            let joint = self.config.output == Output::Joint;
-            linear.forward_into(pass, piece, if joint { &mut *scores } else { &mut *between });
+            let direct = self.config.output.is_direct();
+            linear.forward_into(pass, piece, if direct { &mut *scores } else { &mut *between });
         }
         match (&self.output, self.target_table) {
             (Some(output), _) if self.config.output == Output::State => {
@@ -557,26 +576,37 @@ impl Model {
         d_words: &mut [T],
         gradients: &mut [T],
     ) {
+        let by_word = !decoded.word_sums.is_empty();
         for (l, (layer, d)) in self.decoder.iter().zip(d_sums).enumerate() {
             decoded.traces[l].learn(pass, layer, &self.layout, d, gradients);
-            let mut inputs: Vec<&Vec<T>> = Vec::new();
-            if l > 0 {
-                inputs.push(&decoded.inputs[l - 1]);
-            } else {
-                inputs.extend(self.config.dependence.then_some(&decoded.embedded));
-                inputs.extend(self.attention.is_some().then_some(&decoded.contexts));
-            }
-            for (piece, x) in inputs.into_iter().enumerate() {
+            let mut learn = |piece: usize, x: &[T]| {
                 Trace::learn_input(pass, layer, &self.layout, piece, d, x, gradients);
+            };
+            if l > 0 {
+                learn(0, &decoded.inputs[l - 1]);
+                continue;
+            }
+            if self.config.dependence && !by_word {
+                learn(0, &decoded.embedded);
+            }
+            if self.attention.is_some() {
+                learn(usize::from(self.config.dependence), &decoded.contexts);
             }
         }
         if let Some(table) = self.target_table {
             let width = self.config.embedding;
-            Trace::input_backward(pass, &self.decoder[0], 0, &d_sums[0], d_words, Into::Add);
-            scale_by(pass.isa, &decoded.factors.words, d_words);
-            let starts = self.starts(&decoded.words);
-            let d_table = &mut gradients[self.layout.tensor(table).range()];
-            embed_backward(&d_words[starts * width..], width, &decoded.words[starts..], d_table);
+            if by_word {
+                let words = (decoded.words.as_slice(), d_sums[0].as_slice());
+                self.decoder[0].learn_words(pass, &self.layout, table, words, gradients);
+            } else {
+                Trace::input_backward(pass, &self.decoder[0], 0, &d_sums[0], d_words, Into::Add);
+                scale_by(pass.isa, &decoded.factors.words, d_words);
+            }
+            if !d_words.is_empty() {
+                let starts = self.starts(&decoded.words);
+                let d_table = &mut gradients[self.layout.tensor(table).range()];
+                embed_backward(&d_words[starts * width..], width, &decoded.words[starts..], d_table);
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The encoder: words to vectors to states, layer upon layer.
 
 use super::Model;
-use super::layer::{State, Trace};
+use super::layer::{Input, State, Trace};
 use crate::Real;
 use crate::batch::{Batch, Place};
 use crate::kernels::{Into, embed, embed_backward, scale_by};
@@ -45,7 +45,8 @@ impl Model {
         key: Option<u64>,
     ) -> Encoded<T> {
         let (steps, h, width) = (&batch.sources, self.config.hidden, self.memory_width());
-        let mut x = pass.any(steps.total() * self.config.embedding);
+        let by_word = by_word(self.config.dropout, key, self.config.source_words, steps.total());
+        let mut x = pass.any(if by_word { 0 } else { steps.total() * self.config.embedding });
         embed(pass.flat(self.source_table), self.config.embedding, &batch.source_words, &mut x);
         let mut encoded = Encoded { layers: Vec::new(), output: Vec::new(), last: Vec::new() };
         for (l, directions) in self.encoder.iter().enumerate() {
@@ -63,7 +64,14 @@ impl Model {
             for (d, layer) in directions.iter().enumerate() {
                 let mut trace = Trace::new(pass, layer, steps.total());
                 let zeros = State::zeros(layer, batch.partner.len());
-                trace.run(pass, layer, steps, &x, &zeros, d == 1);
+                if l == 0 && by_word {
+                    let sums = layer.word_sums(pass, self.source_table, self.config.source_words);
+                    let input = Input::Words(&batch.source_words, &sums);
+                    trace.run(pass, layer, steps, input, &zeros, d == 1);
+                    pass.recycle([sums]);
+                } else {
+                    trace.run(pass, layer, steps, Input::Rows(&x), &zeros, d == 1);
+                }
                 beside(&trace.state, h, &mut output, width, d * h);
                 let end = trace.last(layer, steps, d == 1);
                 for (end, last) in [(&end.state, &mut last.state), (&end.memory, &mut last.memory)] {
@@ -114,8 +122,13 @@ impl Model {
                 }
                 let d_sums = trace.run_backward(pass, layer, steps, &mut d_state, &mut carry, d == 1);
                 trace.learn(pass, layer, &self.layout, &d_sums, gradients);
-                Trace::learn_input(pass, layer, &self.layout, 0, &d_sums, x, gradients);
-                Trace::input_backward(pass, layer, 0, &d_sums, &mut d_x, Into::Add);
+                if x.is_empty() {
+                    let words = (batch.source_words.as_slice(), d_sums.as_slice());
+                    layer.learn_words(pass, &self.layout, self.source_table, words, gradients);
+                } else {
+                    Trace::learn_input(pass, layer, &self.layout, 0, &d_sums, x, gradients);
+                    Trace::input_backward(pass, layer, 0, &d_sums, &mut d_x, Into::Add);
+                }
                 pass.recycle([d_sums, d_state]);
             }
             scale_by(pass.isa, factors, &mut d_x);
@@ -176,6 +189,11 @@ impl Model {
         }
         d_last
     }
+}
+
+/// Whether the first layer computes with words instead of places: nothing is dropped, and the words are the fewer ones.
+pub(super) fn by_word(dropout: f64, key: Option<u64>, words: usize, places: usize) -> bool {
+    (dropout == 0.0 || key.is_none()) && 2 * words <= places
 }
 
 /// Copies rows of `width` numbers into wider rows, from this column on.

@@ -5,7 +5,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use crate::kernels::{
-    Into, View, add, add_columns, add_row, gru_backward, gru_forward, lstm_backward, lstm_forward,
+    Into, View, add, add_columns, add_row, embed, gru_backward, gru_forward, lstm_backward, lstm_forward,
     rnn_backward, rnn_forward,
 };
 use crate::network::Pass;
@@ -96,6 +96,56 @@ impl Layer {
     fn state_sums(&self) -> usize {
         if self.cell == Cell::Gru { self.hidden } else { 0 }
     }
+
+    /// Starts rows of sums with the biases.
+    fn biases<T: Real>(&self, pass: &Pass<'_, T>, sums: &mut [T]) {
+        sums.fill(T::ZERO);
+        add_row(pass.isa, pass.flat(self.bias_input), sums, self.width());
+        if !sums.is_empty() {
+            add_row(pass.isa, pass.flat(self.bias_recurrent), &mut sums[self.state_sums()..], self.width());
+        }
+    }
+
+    /// The sums that each of so many words starts a step with. The words that the table does not have are zeros.
+    ///
+    /// A word that nothing is dropped of has the same sums wherever it stands: where places are many and words are few, this
+    /// saves most of the product with the input.
+    pub(crate) fn word_sums<T: Real>(&self, pass: &mut Pass<'_, T>, table: Id, words: usize) -> Vec<T> {
+        let (weight, columns) = self.inputs[0];
+        let mut sums = pass.any(words * self.width());
+        self.biases(pass, &mut sums);
+        let table = pass.flat(table);
+        let x = View::new(table, table.len() / columns, columns);
+        pass.apply(weight, x, &mut sums, self.width(), Into::Add);
+        sums
+    }
+
+    /// The way back through [`Layer::word_sums`]: adds the gradients of the matrix and the table. `d` is that of the sums of
+    /// all places.
+    pub(crate) fn learn_words<T: Real>(
+        &self,
+        pass: &mut Pass<'_, T>,
+        layout: &Layout,
+        table: Id,
+        (words, d): (&[u32], &[T]),
+        gradients: &mut [T],
+    ) {
+        let ((weight, columns), sums) = (self.inputs[0], self.sums());
+        let vectors = pass.flat(table);
+        let known = vectors.len() / columns;
+        let mut d_words = pass.zeros(known * sums);
+        for (&word, d) in words.iter().zip(d.chunks_exact(self.width())) {
+            if (word as usize) < known {
+                add(pass.isa, &d[..sums], &mut d_words[word as usize * sums..][..sums]);
+            }
+        }
+        let d = View::new(&d_words, known, sums);
+        let d_weight = &mut gradients[layout.tensor(weight).range()];
+        pass.learn(d, View::new(vectors, known, columns), columns, d_weight);
+        let d_table = &mut gradients[layout.tensor(table).range()];
+        pass.apply_backward(weight, d, d_table, columns, Into::Add);
+        pass.recycle([d_words]);
+    }
 }
 
 /// What a layer has computed over a sequence, in the layout of [`Steps`].
@@ -106,6 +156,14 @@ pub(crate) struct Trace<T> {
     memory: Vec<T>,
     pub(crate) before: Vec<T>,
     memory_before: Vec<T>,
+}
+
+/// The input of a layer over a whole sequence.
+pub(crate) enum Input<'a, T> {
+    /// A row for each place.
+    Rows(&'a [T]),
+    /// The word of each place, and what [`Layer::word_sums`] says of every word.
+    Words(&'a [u32], &'a [T]),
 }
 
 /// The state of every sequence; `memory` is empty where the cell has none.
@@ -145,13 +203,7 @@ impl<T: Real> Trace<T> {
     /// Starts the sums of some rows: the biases.
     pub(crate) fn start(&mut self, pass: &Pass<'_, T>, layer: &Layer, rows: Range<usize>) {
         let width = layer.width();
-        let gates = &mut self.gates[rows.start * width..rows.end * width];
-        gates.fill(T::ZERO);
-        add_row(pass.isa, pass.flat(layer.bias_input), gates, width);
-        if !gates.is_empty() {
-            let of_state = &mut gates[layer.state_sums()..];
-            add_row(pass.isa, pass.flat(layer.bias_recurrent), of_state, width);
-        }
+        layer.biases(pass, &mut self.gates[rows.start * width..rows.end * width]);
     }
 
     /// Adds a piece of the input to the sums of some rows.
@@ -210,18 +262,30 @@ impl<T: Real> Trace<T> {
         }
     }
 
+    /// Starts the sums of some rows: the biases and the words.
+    pub(crate) fn start_words(&mut self, layer: &Layer, rows: Range<usize>, words: &[u32], sums: &[T]) {
+        let width = layer.width();
+        embed(sums, width, words, &mut self.gates[rows.start * width..rows.end * width]);
+    }
+
     /// Runs over a whole sequence, from its end if `reverse`.
     pub(crate) fn run(
         &mut self,
         pass: &mut Pass<'_, T>,
         layer: &Layer,
         steps: &Steps,
-        x: &[T],
+        input: Input<'_, T>,
         first: &State<T>,
         reverse: bool,
     ) {
-        self.start(pass, layer, 0..steps.total());
-        self.add_input(pass, layer, 0, 0..steps.total(), x);
+        let all = 0..steps.total();
+        match input {
+            Input::Rows(x) => {
+                self.start(pass, layer, all.clone());
+                self.add_input(pass, layer, 0, all, x);
+            }
+            Input::Words(words, sums) => self.start_words(layer, all, words, sums),
+        }
         for i in 0..steps.len() {
             let (rows, earlier) = neighbours(steps, i, reverse);
             self.remember(layer, rows.clone(), earlier, first);

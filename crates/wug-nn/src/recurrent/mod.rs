@@ -59,8 +59,17 @@ pub enum Output {
     PreOutput,
     /// `W_e e + W_s s + W_c c + b` of the same.
     Joint,
+    /// `W_s s + W_c c + b`: the same without the last word.
+    Context,
     /// `E tanh(W_s s + W_c c)` with the table E of the words' vectors.
     Tied,
+}
+
+impl Output {
+    /// Whether the pieces are multiplied into scores, with nothing between.
+    pub(crate) fn is_direct(self) -> bool {
+        matches!(self, Self::Joint | Self::Context)
+    }
 }
 
 /// A recurrent encoder and decoder. The variants of the papers differ in these fields and in nothing else.
@@ -141,7 +150,7 @@ impl Config {
         if self.output == Output::State {
             return pieces;
         }
-        if self.dependence && self.output != Output::Tied {
+        if self.dependence && !matches!(self.output, Output::Tied | Output::Context) {
             pieces.push((Piece::Word, "word", self.embedding));
         }
         pieces.push((Piece::State, "state", self.hidden));
@@ -240,12 +249,12 @@ impl Model {
         }
         let pre_output = config.pieces(memory);
         let width = match config.output {
-            Output::Joint => config.target_words,
+            Output::Joint | Output::Context => config.target_words,
             Output::Tied => e,
             Output::State | Output::PreOutput => h,
         };
         let piece = |(piece, name, inputs): (Piece, &str, usize)| {
-            let bias = config.output == Output::Joint && piece == Piece::State;
+            let bias = config.output.is_direct() && piece == Piece::State;
             (piece, Linear::new(&mut layout, &format!("pre-output.{name}"), inputs, width, bias))
         };
         let pre_output = pre_output.into_iter().map(piece).collect();
@@ -253,7 +262,7 @@ impl Model {
         let output = match config.output {
             Output::State => Some(last(true)),
             Output::PreOutput => Some(last(false)),
-            Output::Joint | Output::Tied => None,
+            Output::Joint | Output::Context | Output::Tied => None,
         };
         Ok(Self {
             config,

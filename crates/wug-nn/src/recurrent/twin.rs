@@ -158,7 +158,9 @@ impl Twin<'_> {
                 pieces.push(("context", self.attend(states[top].0, &sources)));
             }
             pieces.push(("state", states[top].0));
-            pieces.retain(|(name, _)| config.output != Output::Tied || *name != "word");
+            pieces.retain(|(name, _)| {
+                !matches!(config.output, Output::Tied | Output::Context) || *name != "word"
+            });
             let sum = || {
                 let parts =
                     pieces.iter().map(|(name, x)| tape.matrix(self.get(&format!("pre-output.{name}")), *x));
@@ -169,7 +171,7 @@ impl Twin<'_> {
                     tape.add(tape.matrix(self.get("output"), states[top].0), self.get("output.bias"))
                 }
                 Output::PreOutput => tape.matrix(self.get("output"), sum()),
-                Output::Joint => tape.add(sum(), self.get("pre-output.state.bias")),
+                Output::Joint | Output::Context => tape.add(sum(), self.get("pre-output.state.bias")),
                 Output::Tied => tape.matrix(self.get("decoder.words"), tape.tanh(sum())),
             };
             let said = tape.value(scores)[..config.target_words]
@@ -212,8 +214,8 @@ mod tests {
     fn any_config() -> impl Strategy<Value = Config> {
         let cell = prop_oneof![Just(Cell::Rnn), Just(Cell::Gru), Just(Cell::Lstm)];
         let sizes = (1usize..3, 1usize..3, 1usize..20, 1usize..12);
-        let outputs = [Output::State, Output::PreOutput, Output::Joint, Output::Tied];
-        (cell, sizes, any::<[bool; 7]>(), 0usize..4).prop_map(move |(cell, sizes, flags, output)| {
+        let outputs = [Output::State, Output::PreOutput, Output::Joint, Output::Context, Output::Tied];
+        (cell, sizes, any::<[bool; 7]>(), 0usize..5).prop_map(move |(cell, sizes, flags, output)| {
             let (layers, fewer, hidden, embedding) = sizes;
             let attention = match (flags[1], flags[2], flags[0]) {
                 (_, true, _) | (true, _, true) => Attention::Additive,
@@ -232,7 +234,7 @@ mod tests {
                 dependence: !flags[2],
                 begin: if flags[3] { Begin::Zero } else { Begin::Learned },
                 bridge: if flags[0] || flags[4] { Bridge::Linear } else { Bridge::Copy },
-                output: outputs[if flags[2] { output % 3 } else { output }],
+                output: outputs[if flags[2] { output % 4 } else { output }],
                 dropout: 0.0,
                 source_words: 5,
                 target_words: 4,
