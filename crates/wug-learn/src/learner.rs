@@ -59,6 +59,8 @@ pub struct Task<'a> {
     pub folder: Option<PathBuf>,
     /// Whether to go on from what the folder keeps.
     pub resume: bool,
+    /// The folder of another run of the same training, whose checkpoint is taken instead of learning it again.
+    pub trained: Option<PathBuf>,
     /// Told now and then how far a learner is.
     pub progress: &'a (dyn Fn(Progress) + Sync),
 }
@@ -79,7 +81,7 @@ pub struct Progress {
 impl<'a> Task<'a> {
     /// A task on a dataset.
     pub fn new(dataset: &'a Dataset, settings: Settings, seed: u64) -> Self {
-        Self { dataset, settings, seed, folder: None, resume: false, progress: &|_| () }
+        Self { dataset, settings, seed, folder: None, resume: false, trained: None, progress: &|_| () }
     }
 
     /// The name of the dataset, `mns/circle`.

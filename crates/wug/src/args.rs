@@ -344,6 +344,9 @@ pub(crate) struct Run {
     /// Go on in the folder of an earlier run with the same options, from its last checkpoint
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with = "out")]
     pub(crate) resume: Option<PathBuf>,
+    /// Do not train again: take the checkpoint of a run with the same training, to answer another part or in another way
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with = "resume")]
+    pub(crate) trained: Option<PathBuf>,
     /// Only the first N examples of the part
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<usize>,

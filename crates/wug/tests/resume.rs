@@ -51,6 +51,39 @@ fn killed_and_resumed_is_the_same_to_the_bit() {
     compare(1000, 2, || waits.next().unwrap());
 }
 
+#[test]
+fn what_was_trained_answers_another_part() {
+    let (first, second) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    assert!(wug(first.path(), "--out", 100).wait().unwrap().success());
+    let run = |folder: &Path, settings: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_wug"));
+        command.args(["run", "scan/simple#train", "--learner", "gru-attn", "--limit", "10", "--quiet"]);
+        command.arg("--trained").arg(folder).arg("--out").arg(second.path());
+        for setting in settings {
+            command.args(["--set", setting]);
+        }
+        command.output().unwrap()
+    };
+    let same = ["hidden=24", "batch=8", "steps=100", "teacher=0.5", "dropout=0.1", "oracle-length=true"];
+    let done = run(first.path(), &same);
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    let read = |folder: &Path, file: &str| std::fs::read_to_string(folder.join(file)).unwrap();
+    assert_eq!(
+        read(first.path(), "metrics.jsonl"),
+        read(second.path(), "metrics.jsonl"),
+        "nothing was trained"
+    );
+    assert_eq!(read(second.path(), "predictions.jsonl").lines().count(), 10);
+
+    let failed = |folder: &Path, settings: &[&str], message: &str| {
+        let output = run(folder, settings);
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.code() == Some(2) && error.contains(message), "{error}");
+    };
+    failed(first.path(), &["hidden=24", "batch=9"], "belongs to another run");
+    failed(Path::new("nowhere"), &same, "there is no checkpoint");
+}
+
 /// Run by `scripts/nightly`.
 #[test]
 #[ignore = "takes a minute"]

@@ -35,6 +35,9 @@ pub(super) fn train(
     let owner = Owner { identity: identity(learner, task, words), config: built.config };
     if let (Some(folder), true) = (&task.folder, task.resume) {
         now = Checkpoint::read(folder, &owner, &layout, plan.rule)?.unwrap_or(now);
+    } else if let Some(folder) = &task.trained {
+        let none = || Error::usage(format!("{}: there is no checkpoint", folder.display()));
+        now = Checkpoint::read(folder, &owner, &layout, plan.rule)?.ok_or_else(none)?;
     }
 
     let mut engine = Engine::boxed(built.network, plan.isa);
@@ -150,10 +153,11 @@ fn lost(step: u64, task: &Task<'_>) -> Error {
 
 /// What a checkpoint must agree with: everything that training depends on.
 fn identity(learner: &str, task: &Task<'_>, words: &Words) -> serde_json::Value {
-    // How often it is kept does not matter, and how long it goes on is free to change where nothing before depends on it.
+    // How often it is kept and what answers are told does not matter, and how long it goes on is free to change where nothing
+    // before depends on it.
     let free: &[&str] = match task.settings.word("schedule") {
-        "linear" => &["checkpoint"],
-        _ => &["steps", "epochs", "checkpoint"],
+        "linear" => &["checkpoint", "oracle-length"],
+        _ => &["checkpoint", "oracle-length", "steps", "epochs"],
     };
     let settings: serde_json::Map<String, serde_json::Value> = task
         .settings

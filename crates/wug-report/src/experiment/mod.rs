@@ -200,6 +200,16 @@ impl Cell {
         all
     }
 
+    /// Whether one training serves both: they differ only in what is answered and how.
+    pub fn learns_as(&self, other: &Self) -> bool {
+        let training = |cell: &Self| {
+            let mut set = cell.set.clone();
+            set.remove("oracle-length");
+            (cell.dataset.clone(), cell.learner.clone(), set, cell.seed)
+        };
+        training(self) == training(other)
+    }
+
     /// A name for its folder: readable, and another for every other run.
     pub fn folder(&self) -> String {
         // FNV-1a: stable, and only has to tell the runs of a few tables apart.

@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use clap::{CommandFactory, Parser};
+use clap::Parser;
 use serde::Serialize;
 
 use wug_data::{Error, Manifest, Result, write_file};
-use wug_learn::LEARNERS;
+use wug_learn::{LEARNERS, learner};
 use wug_report::{Cell, Experiment, Ours, Outcome, Scores, experiment_csv, figure, latex, markdown};
 
 use crate::args::{Args, Command, Reproduce, TableFormat};
@@ -49,33 +49,48 @@ fn read(args: &Reproduce) -> Result<Experiment> {
 
 /// Runs what is open, several at a time; returns the folders of runs that failed, with why.
 fn run_all(args: &Reproduce, experiment: &Experiment, folder: &Path) -> Result<BTreeMap<String, String>> {
-    let mut open = Vec::new();
+    let mut open: Vec<Vec<Cell>> = Vec::new();
+    let mut count = 0;
     for cell in experiment.cells() {
         if has_learner(&cell.learner) && !is_done(&folder.join(cell.folder()))? {
-            open.push(cell);
+            count += 1;
+            // One after the other, so that those that follow need not train again.
+            match open.iter_mut().find(|group| group[0].learns_as(&cell)) {
+                Some(group) => group.push(cell),
+                None => open.push(vec![cell]),
+            }
         }
     }
     let talks = !args.quiet && std::io::stderr().is_terminal();
     let failed = Mutex::new(BTreeMap::new());
-    let next = AtomicUsize::new(0);
+    let (next, number) = (AtomicUsize::new(0), AtomicUsize::new(1));
     let jobs = args.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
     std::thread::scope(|scope| {
         for _ in 0..jobs.clamp(1, open.len().max(1)) {
             scope.spawn(|| {
-                while let Some(cell) = open.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    if talks {
-                        let number = open.iter().position(|other| other == cell).map_or(0, |i| i + 1);
-                        anstream::eprintln!("{DIM}[{number}/{}] {cell}{DIM:#}", open.len());
-                    }
-                    if let Err(why) = run_cell(cell, &folder.join(cell.folder())) {
-                        let mut failed = failed.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-                        failed.insert(cell.folder(), why);
+                while let Some(group) = open.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    for cell in group {
+                        let number = number.fetch_add(1, Ordering::Relaxed);
+                        if talks {
+                            anstream::eprintln!("{DIM}[{number}/{count}] {cell}{DIM:#}");
+                        }
+                        if let Err(why) = run_cell(cell, trained(experiment, cell, folder).as_deref(), folder)
+                        {
+                            let mut failed = failed.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+                            failed.insert(cell.folder(), why);
+                        }
                     }
                 }
             });
         }
     });
     Ok(failed.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner))
+}
+
+/// The folder of a run that is done and has learnt what this one has to.
+fn trained(experiment: &Experiment, cell: &Cell, folder: &Path) -> Option<PathBuf> {
+    let others = experiment.cells().into_iter().filter(|other| other != cell && other.learns_as(cell));
+    others.map(|other| folder.join(other.folder())).find(|place| is_done(place).unwrap_or(false))
 }
 
 fn has_learner(name: &str) -> bool {
@@ -89,19 +104,16 @@ fn is_done(folder: &Path) -> Result<bool> {
 }
 
 /// Runs a cell as `wug run` does, or goes on where it was left.
-fn run_cell(cell: &Cell, folder: &Path) -> std::result::Result<(), String> {
+fn run_cell(cell: &Cell, trained: Option<&Path>, folder: &Path) -> std::result::Result<(), String> {
+    let folder = &folder.join(cell.folder());
     let is_left = Manifest::read(folder).map_err(|error| error.to_string())?.is_some();
     let mut arguments = vec!["wug".to_owned()];
     arguments.extend(cell.arguments());
-    let can = |option: &str| {
-        let command = Args::command();
-        let run = command.find_subcommand("run");
-        run.is_some_and(|run| run.get_arguments().any(|argument| argument.get_long() == Some(option)))
-    };
-    let place = if is_left && can("resume") { "--resume" } else { "--out" };
-    arguments.extend([place.to_owned(), folder.display().to_string()]);
-    if can("quiet") {
-        arguments.push("--quiet".to_owned());
+    let keeps = learner(&cell.learner).is_ok_and(|learner| !learner.keeps().is_empty());
+    let place = if is_left && keeps { "--resume" } else { "--out" };
+    arguments.extend([place.to_owned(), folder.display().to_string(), "--quiet".to_owned()]);
+    if let (Some(trained), true, "--out") = (trained, keeps, place) {
+        arguments.extend(["--trained".to_owned(), trained.display().to_string()]);
     }
     let parsed = Args::try_parse_from(arguments).map_err(|error| error.to_string())?;
     let Command::Run(parsed) = parsed.command else { return Err("not a run".to_owned()) };

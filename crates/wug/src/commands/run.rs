@@ -35,6 +35,11 @@ fn work(args: &Run, shows: bool) -> Done {
     let selection = selection(args, &address, &dataset)?;
 
     let mut task = Task::new(&dataset, settings, args.learner_seed);
+    if args.trained.is_some() && learner.keeps().is_empty() {
+        let name = learner.about().name;
+        return Err(Error::usage(format!("{name} keeps no checkpoints: it has to learn again")).into());
+    }
+    task.trained.clone_from(&args.trained);
     start_folder(args, learner, &address, &mut task, &selection)?;
     let bar = progress(args.quiet);
     let tell = |progress: Progress| tell(&bar, progress);
