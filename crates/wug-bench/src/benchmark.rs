@@ -1,9 +1,9 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use wug_data::{Dataset, Example, FactValue, Picture, Result, Selection};
+use wug_data::{Dataset, Error, Example, FactValue, Picture, Result, Selection};
 
-use crate::{Setting, Settings};
+use crate::{EXACT, Exact, Setting, Settings};
 
 /// A family of datasets made from one language.
 pub trait Benchmark: Sync {
@@ -33,13 +33,28 @@ pub trait Benchmark: Sync {
     }
 
     /// The part that `score` takes when none is named.
-    fn default_part(&self, dataset: &str) -> &'static str;
+    fn default_part(&self, dataset: &str) -> &'static str {
+        let _ = dataset;
+        "test"
+    }
 
     /// Ways to judge a prediction; the first is the benchmark's own.
-    fn metrics(&self) -> &'static [Metric];
+    fn metrics(&self) -> &'static [Metric] {
+        &[EXACT]
+    }
 
     /// A judge for one of the metrics.
-    fn judge(&self, metric: &str) -> Result<Box<dyn Judge>>;
+    fn judge(&self, metric: &str) -> Result<Box<dyn Judge>> {
+        if metric == EXACT.name { Ok(Box::new(Exact)) } else { Err(self.no_metric(metric)) }
+    }
+
+    /// The error of a metric that it does not have.
+    fn no_metric(&self, metric: &str) -> Error {
+        let known: Vec<&str> = self.metrics().iter().map(|metric| metric.name).collect();
+        let are = if known.len() == 1 { "is" } else { "are" };
+        let name = self.about().name;
+        Error::usage(format!("{name} has no metric `{metric}`; there {are}: {}", known.join(", ")))
+    }
 
     /// Whether the official release has files for this part.
     fn is_released(&self, dataset: &str, part: &str) -> bool;

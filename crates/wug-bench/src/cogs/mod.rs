@@ -136,7 +136,7 @@ impl Benchmark for Cogs {
     }
 
     fn judge(&self, metric: &str) -> Result<Box<dyn Judge>> {
-        score::judge(metric, None).ok_or_else(|| no_metric("cogs", self.metrics(), metric))
+        score::judge(metric, None).ok_or_else(|| self.no_metric(metric))
     }
 
     fn is_released(&self, dataset: &str, _: &str) -> bool {
@@ -155,12 +155,6 @@ impl Benchmark for Cogs {
         named(dataset)?;
         read_gold(&format!("cogs/{dataset}"), file)
     }
-}
-
-/// The error for a metric that a benchmark does not have.
-pub(crate) fn no_metric(benchmark: &str, metrics: &[Metric], metric: &str) -> Error {
-    let known: Vec<&str> = metrics.iter().map(|metric| metric.name).collect();
-    Error::usage(format!("{benchmark} has no metric `{metric}`; there are: {}", known.join(", ")))
 }
 
 /// Makes a variant of COGS or ReCOGS.

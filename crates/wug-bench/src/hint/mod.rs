@@ -144,10 +144,6 @@ impl Benchmark for Hint {
         Ok(made)
     }
 
-    fn default_part(&self, _dataset: &str) -> &'static str {
-        "test"
-    }
-
     fn metrics(&self) -> &'static [Metric] {
         &[score::EXACT_RESULT]
     }
@@ -155,7 +151,7 @@ impl Benchmark for Hint {
     fn judge(&self, metric: &str) -> Result<Box<dyn Judge>> {
         match metric {
             "exact" => Ok(Box::new(score::ExactResult)),
-            _ => Err(Error::usage(format!("hint has no metric `{metric}`; there is: exact"))),
+            _ => Err(self.no_metric(metric)),
         }
     }
 

@@ -35,7 +35,7 @@ use std::sync::Arc;
 
 use wug_data::{Dataset, Error, Part, Pictures, Result, Selection, Table, read_jsonl};
 
-use crate::{About, Benchmark, EXACT, Exact, Family, Judge, Metric, NativeFile, Source};
+use crate::{About, Benchmark, Family, NativeFile, Source};
 use drawing::Figures;
 use files::Imported;
 use problem::Problem;
@@ -87,21 +87,6 @@ impl Benchmark for Mns {
             }
         };
         Ok(dataset_of(dataset, table, parts, pictures))
-    }
-
-    fn default_part(&self, _dataset: &str) -> &'static str {
-        "test"
-    }
-
-    fn metrics(&self) -> &'static [Metric] {
-        &[EXACT]
-    }
-
-    fn judge(&self, metric: &str) -> Result<Box<dyn Judge>> {
-        match metric {
-            "exact" => Ok(Box::new(Exact)),
-            _ => Err(Error::usage(format!("mns has no metric `{metric}`; there is: exact"))),
-        }
     }
 
     fn is_released(&self, dataset: &str, _part: &str) -> bool {

@@ -122,10 +122,6 @@ impl Benchmark for Mt {
         Ok(Dataset { name, table, parts, pictures: None })
     }
 
-    fn default_part(&self, _: &str) -> &'static str {
-        "test"
-    }
-
     fn metrics(&self) -> &'static [Metric] {
         &[BLEU, EXACT]
     }
@@ -134,7 +130,7 @@ impl Benchmark for Mt {
         match metric {
             "bleu" => Ok(Box::new(Bleu)),
             "exact" => Ok(Box::new(Exact)),
-            _ => Err(Error::usage(format!("mt has no metric `{metric}`; there are: bleu, exact"))),
+            _ => Err(self.no_metric(metric)),
         }
     }
 

@@ -14,7 +14,7 @@ mod score;
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
-use wug_data::{Dataset, Error, Result, Selection, Table};
+use wug_data::{Dataset, Result, Selection, Table};
 
 use crate::scan::{self, files, splits::Split};
 use crate::{About, Benchmark, EXACT, Exact, Family, Judge, Metric, NativeFile, Source};
@@ -76,7 +76,7 @@ impl Benchmark for Nacs {
         match metric {
             "meaning" => Ok(Box::new(Meaning)),
             "exact" => Ok(Box::new(Exact)),
-            _ => Err(Error::usage(format!("nacs has no metric `{metric}`; there are: meaning, exact"))),
+            _ => Err(self.no_metric(metric)),
         }
     }
 

@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use wug_data::{Dataset, Error, Facts, Part, RawPart, Result, Selection, Sequences, Table, Vocab};
 
-use crate::{About, Benchmark, EXACT, Exact, Family, Judge, Metric, NativeFile, Origin, Source};
+use crate::{About, Benchmark, Family, NativeFile, Origin, Source};
 
 /// A user's own pairs.
 pub struct Pairs;
@@ -67,21 +67,6 @@ impl Benchmark for Pairs {
             }
         }
         Ok(dataset(&parts))
-    }
-
-    fn default_part(&self, _: &str) -> &'static str {
-        "test"
-    }
-
-    fn metrics(&self) -> &'static [Metric] {
-        &[EXACT]
-    }
-
-    fn judge(&self, metric: &str) -> Result<Box<dyn Judge>> {
-        match metric {
-            "exact" => Ok(Box::new(Exact)),
-            _ => Err(Error::usage(format!("pairs has no metric `{metric}`; there is: exact"))),
-        }
     }
 
     fn is_released(&self, _: &str, _: &str) -> bool {

@@ -79,8 +79,7 @@ impl Benchmark for Recogs {
     }
 
     fn judge(&self, metric: &str) -> Result<Box<dyn Judge>> {
-        score::judge(metric, Some(Notation::Recogs))
-            .ok_or_else(|| cogs::no_metric("recogs", self.metrics(), metric))
+        score::judge(metric, Some(Notation::Recogs)).ok_or_else(|| self.no_metric(metric))
     }
 
     fn is_released(&self, _: &str, _: &str) -> bool {

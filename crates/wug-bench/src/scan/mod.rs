@@ -37,7 +37,7 @@ use std::sync::Arc;
 
 use wug_data::{Dataset, Error, Facts, Part, RawPart, Result, Selection, Sequences, Table};
 
-use crate::{About, Benchmark, EXACT, Exact, Family, Judge, Metric, NativeFile, Source, Statistic};
+use crate::{About, Benchmark, Family, NativeFile, Source, Statistic};
 use splits::Split;
 
 /// The benchmark SCAN.
@@ -86,17 +86,6 @@ impl Benchmark for Scan {
 
     fn default_part(&self, dataset: &str) -> &'static str {
         default_part(dataset)
-    }
-
-    fn metrics(&self) -> &'static [Metric] {
-        &[EXACT]
-    }
-
-    fn judge(&self, metric: &str) -> Result<Box<dyn Judge>> {
-        match metric {
-            "exact" => Ok(Box::new(Exact)),
-            _ => Err(Error::usage(format!("scan has no metric `{metric}`; there is: exact"))),
-        }
     }
 
     fn is_released(&self, dataset: &str, part: &str) -> bool {

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use wug_data::{Dataset, Error, Facts, Part, Result, Selection, Sequences, Streams, Table, Vocab};
 use wug_grammar::{Arena, NodeId};
 
-use crate::{About, Benchmark, EXACT, Exact, Family, Judge, Metric, NativeFile, Origin, Source};
+use crate::{About, Benchmark, Family, NativeFile, Origin, Source};
 use language::Language;
 
 /// The random languages.
@@ -66,21 +66,6 @@ impl Benchmark for Toy {
         };
         let language = language::draw(number).map_err(|error| Error::usage(error.to_string()))?;
         Ok(sentences(&language, dataset, *seed))
-    }
-
-    fn default_part(&self, _: &str) -> &'static str {
-        "test"
-    }
-
-    fn metrics(&self) -> &'static [Metric] {
-        &[EXACT]
-    }
-
-    fn judge(&self, metric: &str) -> Result<Box<dyn Judge>> {
-        match metric {
-            "exact" => Ok(Box::new(Exact)),
-            _ => Err(Error::usage(format!("toy has no metric `{metric}`; there is: exact"))),
-        }
     }
 
     fn is_released(&self, _: &str, _: &str) -> bool {
