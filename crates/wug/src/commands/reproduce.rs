@@ -67,7 +67,7 @@ fn run_all(args: &Reproduce, experiment: &Experiment, folder: &Path) -> Result<B
                         let number = open.iter().position(|other| other == cell).map_or(0, |i| i + 1);
                         anstream::eprintln!("{DIM}[{number}/{}] {cell}{DIM:#}", open.len());
                     }
-                    if let Err(why) = run_cell(cell, &folder.join(cell.folder())) {
+                    if let Err(why) = run_cell(cell, &folder.join(cell.folder()), args.device.as_deref()) {
                         let mut failed = failed.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
                         failed.insert(cell.folder(), why);
                     }
@@ -82,6 +82,12 @@ fn has_learner(name: &str) -> bool {
     LEARNERS.iter().any(|learner| learner.about().name == name)
 }
 
+/// Whether a learner computes where it is told to.
+fn is_network(name: &str) -> bool {
+    let about = LEARNERS.iter().map(|learner| learner.about()).find(|about| about.name == name);
+    about.is_some_and(|about| about.settings.iter().any(|setting| setting.name == "device"))
+}
+
 /// Whether a run has its scores. A folder that only has checkpoints is one that was left.
 fn is_done(folder: &Path) -> Result<bool> {
     let manifest = Manifest::read(folder)?;
@@ -89,10 +95,13 @@ fn is_done(folder: &Path) -> Result<bool> {
 }
 
 /// Runs a cell as `wug run` does, or goes on where it was left.
-fn run_cell(cell: &Cell, folder: &Path) -> std::result::Result<(), String> {
+fn run_cell(cell: &Cell, folder: &Path, device: Option<&str>) -> std::result::Result<(), String> {
     let is_left = Manifest::read(folder).map_err(|error| error.to_string())?.is_some();
     let mut arguments = vec!["wug".to_owned()];
     arguments.extend(cell.arguments());
+    if let Some(device) = device.filter(|_| is_network(&cell.learner)) {
+        arguments.extend(["--device".to_owned(), device.to_owned()]);
+    }
     let can = |option: &str| {
         let command = Args::command();
         let run = command.find_subcommand("run");
