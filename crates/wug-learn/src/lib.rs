@@ -37,6 +37,7 @@ pub use induced::Induced;
 pub use learner::{About, Answer, Learner, Lessons, Model, Progress, Question, Task, learner, questions};
 pub use seeds::side_by_side;
 pub use settings::{Default, Preset, Setting, Settings};
+pub use wug_nn::Device;
 
 /// All learners. A new one is a file and a line here.
 pub static LEARNERS: &[&dyn Learner] = &[

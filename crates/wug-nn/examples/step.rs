@@ -1,13 +1,14 @@
 //! Times training steps (forward, backward, clipping, Adam) and prints a JSON line for each model:
 //! `cargo run --release -p wug-nn --example step`. `benches/compare/torch.py` runs it beside PyTorch.
 //!
-//! With two words, `lstm 32` or `lstm-attn 32`, only that model and batch, so that the peak of memory is its own.
+//! With two words, `lstm 32` or `lstm-attn 32`, only that model and batch, so that the peak of memory is its own. A third, such as
+//! `flex`, is another device than the CPU, if it was compiled in with `--features flex`.
 
 use std::time::{Duration, Instant};
 
 use wug_nn::kernels::{Isa, peak};
 use wug_nn::recurrent::{Attention, Begin, Bridge, Cell, Config, Model, Output};
-use wug_nn::{Engine, Lesson, Optimiser, Rule, Step};
+use wug_nn::{Device, Engine, Lesson, Optimiser, Rule, Step};
 
 const LAYERS: usize = 2;
 const HIDDEN: usize = 200;
@@ -17,23 +18,25 @@ const WORDS: usize = 10;
 
 fn main() {
     let given: Vec<String> = std::env::args().skip(1).collect();
+    let device =
+        given.get(2).map_or(Some(Device::Cpu), |name| Device::named(name)).expect("the name of a device");
     for attention in [false, true] {
         for batch in [1, 32, 128] {
             let name = if attention { "lstm-attn" } else { "lstm" };
             if given.is_empty() || (given[0] == name && given[1] == batch.to_string()) {
-                report(name, attention, batch);
+                report(name, attention, batch, device);
             }
         }
     }
 }
 
-fn report(name: &str, attention: bool, batch: u32) {
-    let seconds = time(attention, batch);
+fn report(name: &str, attention: bool, batch: u32, device: Device) {
+    let seconds = time(attention, batch, device);
     let flops = f64::from(batch) * operations(attention, batch) / seconds;
     let threads = rayon::current_num_threads();
     let share = flops / (peak(Isa::best()) * threads as f64);
     println!(
-        "{{\"model\":\"{name}\",\"batch\":{batch},\"milliseconds\":{:.3},\"isa\":\"{}\",\"threads\":{threads},\
+        "{{\"model\":\"{name}\",\"batch\":{batch},\"device\":\"{device}\",\"milliseconds\":{:.3},\"isa\":\"{}\",\"threads\":{threads},\
          \"gflops\":{:.1},\"share_of_peak\":{share:.3},\"peak_kilobytes\":{}}}",
         seconds * 1e3,
         Isa::best(),
@@ -61,7 +64,7 @@ fn peak_memory() -> Option<u64> {
 }
 
 /// The shortest step.
-fn time(attention: bool, batch: u32) -> f64 {
+fn time(attention: bool, batch: u32, device: Device) -> f64 {
     let config = Config {
         cell: Cell::Lstm,
         encoder_layers: LAYERS,
@@ -97,7 +100,7 @@ fn time(attention: bool, batch: u32) -> f64 {
     let pairs = sources.iter().map(Vec::as_slice).zip(targets.iter().map(Vec::as_slice));
     let lessons: Vec<Lesson<'_>> = pairs.map(lesson).collect();
     let step = Step { factor: 1.0 / f64::from(batch), ..Step::PLAIN };
-    let mut engine = Engine::new(model, Isa::best());
+    let mut engine = Engine::on(device, Box::new(model), Isa::best()).expect("a device that is there");
     let (mut best, start) = (f64::MAX, Instant::now());
     let mut steps = 0;
     while steps < 5 || start.elapsed() < Duration::from_secs(3) {

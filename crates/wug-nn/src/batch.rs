@@ -140,16 +140,15 @@ impl Batch {
         width: usize,
     ) -> Vec<T> {
         let (Some(key), true) = (key, probability > 0.0) else { return Vec::new() };
-        let (steps, index, number) = match place {
-            Place::Source(number) => (&self.sources, &self.source_index, number),
-            Place::Target(number) => (&self.targets, &self.target_index, number + 1024),
+        let (steps, index) = match place {
+            Place::Source(_) => (&self.sources, &self.source_index),
+            Place::Target(_) => (&self.targets, &self.target_index),
         };
         let mut factors = pass.zeros(steps.total() * width);
         let mut rows = factors.chunks_exact_mut(width);
         for t in 0..steps.len() {
             for (&i, row) in index[..steps.rows(t)].iter().zip(&mut rows) {
-                let key = mix(mix(mix(key ^ number as u64) ^ i as u64) ^ t as u64);
-                dropout(pass.isa, key, probability, row);
+                dropout(pass.isa, place.key(key, i, t), probability, row);
             }
         }
         factors
@@ -161,6 +160,17 @@ impl Batch {
 pub(crate) enum Place {
     Source(usize),
     Target(usize),
+}
+
+impl Place {
+    /// What is dropped here from word `t` of an example of the batch depends on this alone.
+    pub(crate) fn key(self, key: u64, example: usize, t: usize) -> u64 {
+        let number = match self {
+            Self::Source(number) => number,
+            Self::Target(number) => number + 1024,
+        };
+        mix(mix(mix(key ^ number as u64) ^ example as u64) ^ t as u64)
+    }
 }
 
 /// Spreads the bits (the finaliser of SplitMix64).

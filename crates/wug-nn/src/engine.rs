@@ -3,6 +3,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use crate::Real;
+use crate::device::{Device, Elsewhere};
 use crate::kernels::{Isa, add};
 use crate::network::{Lesson, Network, Outcome, Pass, Query, Room, Shard, Step};
 use crate::parameters::Weights;
@@ -32,6 +33,9 @@ pub struct Engine<T> {
     weights: Weights<T>,
     workers: Vec<Worker<T>>,
     shards: Vec<Range<usize>>,
+    /// What computes in the place of all this, if it is not the CPU, and its gradient.
+    elsewhere: Option<Box<dyn Elsewhere<T>>>,
+    gradients: Vec<T>,
 }
 
 /// What shards are computed in.
@@ -61,7 +65,15 @@ impl<T: Real> Engine<T> {
 
     /// An engine for some model.
     pub fn boxed(network: Box<dyn Network<T>>, isa: Isa) -> Self {
-        Self { network, isa, weights: Weights::default(), workers: Vec::new(), shards: Vec::new() }
+        Self {
+            network,
+            isa,
+            weights: Weights::default(),
+            workers: Vec::new(),
+            shards: Vec::new(),
+            elsewhere: None,
+            gradients: Vec::new(),
+        }
     }
 
     /// The model.
@@ -71,6 +83,10 @@ impl<T: Real> Engine<T> {
 
     /// The loss of a batch and its gradient, in the order of the flat buffer.
     pub fn learn(&mut self, values: &[T], lessons: &[Lesson<'_>], step: Step) -> (Outcome, &mut [T]) {
+        if let Some(elsewhere) = &mut self.elsewhere {
+            let outcome = elsewhere.learn(values, lessons, step, &mut self.gradients);
+            return (outcome, &mut self.gradients);
+        }
         self.weights.read(self.network.layout(), values, true);
         self.cut(lessons);
         let count = workers(values.len(), self.shards.len());
@@ -123,6 +139,9 @@ impl<T: Real> Engine<T> {
     /// What the model answers to each query, word by word the most probable, in at most so many words. `None` where it
     /// comes to no end.
     pub fn answer(&mut self, values: &[T], queries: &[Query<'_>], longest: usize) -> Vec<Option<Vec<u32>>> {
+        if let Some(elsewhere) = &mut self.elsewhere {
+            return elsewhere.answer(values, queries, longest);
+        }
         self.weights.read(self.network.layout(), values, false);
         let mut order: Vec<usize> = (0..queries.len()).collect();
         // Sources of like length have answers of like length, mostly: a shard then ends early.
@@ -141,5 +160,13 @@ impl<T: Real> Engine<T> {
             answers[i] = answer;
         }
         answers
+    }
+}
+
+impl Engine<f32> {
+    /// An engine for some model that computes on this device, or why it cannot.
+    pub fn on(device: Device, network: Box<dyn Network<f32>>, isa: Isa) -> Result<Self, String> {
+        let elsewhere = device.open(network.as_ref(), isa)?;
+        Ok(Self { elsewhere, ..Self::boxed(network, isa) })
     }
 }

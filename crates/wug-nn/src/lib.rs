@@ -2,7 +2,8 @@
 //!
 //! A [`recurrent::Config`] or [`transformer::Config`] says what a model is; its `Model` lays the parameters out in one flat
 //! buffer; an [`Engine`] computes losses, gradients and answers of any [`Network`] from such a buffer, and an [`Optimiser`] changes it.
-//! Nothing here knows of benchmarks or files.
+//! Nothing here knows of benchmarks or files. A [`Device`] says where an engine computes: the CPU with our own kernels, or, if it
+//! was compiled in, a GPU through burn.
 //!
 //! Training is the same bits for the same [`Isa`](kernels::Isa), whatever the number of threads.
 
@@ -10,6 +11,7 @@
 #![allow(clippy::inline_always, clippy::many_single_char_names)]
 
 mod batch;
+pub mod device;
 mod engine;
 pub mod kernels;
 mod linear;
@@ -23,6 +25,7 @@ mod steps;
 mod tape;
 pub mod transformer;
 
+pub use device::Device;
 pub use engine::Engine;
 pub use network::{Lesson, Network, Outcome, Pass, Query, Shard, Step};
 pub use optimiser::{Optimiser, Rule, Schedule, Shape};

@@ -81,6 +81,12 @@ pub trait Network<T>: Debug + Send + Sync {
     /// The most probable answer, word by word, to each query: without its end, and `None` where it comes to no end in so
     /// many words.
     fn answer(&self, pass: &mut Pass<'_, T>, queries: &[Query<'_>], longest: usize) -> Vec<Option<Vec<u32>>>;
+
+    /// The same model composed of burn's tensor operations, for other devices than the CPU; none if there is no such.
+    #[cfg(feature = "burn")]
+    fn composed(&self) -> Option<crate::device::Portable> {
+        None
+    }
 }
 
 /// Buffers that outlive a pass: memory that the system gives anew costs more than most of what is done with it.

@@ -53,6 +53,14 @@ impl Tensor {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Id(usize);
 
+impl Id {
+    /// Its place among the tensors.
+    #[cfg(feature = "burn")]
+    pub(crate) fn index(self) -> usize {
+        self.0
+    }
+}
+
 /// All tensors of a model, one after the other in one flat buffer.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Layout {

@@ -89,6 +89,8 @@ pub(crate) enum Listed {
     Learners,
     /// Tables and figures of the papers
     Experiments,
+    /// Where networks can be computed
+    Devices,
 }
 
 /// Where the rows of a dataset come from.
@@ -333,6 +335,9 @@ pub(crate) struct Run {
     /// Set something of the learner; may be given again
     #[arg(long = "set", value_name = "NAME=VALUE")]
     pub(crate) settings: Vec<String>,
+    /// Where a network is computed, the same as --set device=D; `wug list devices` shows all
+    #[arg(long, value_name = "D")]
+    pub(crate) device: Option<String>,
     #[command(flatten)]
     pub(crate) data: Data,
     /// Seed of the learner
@@ -392,6 +397,9 @@ pub(crate) struct Reproduce {
     /// How many runs at a time [default: one for each core]
     #[arg(long, value_name = "N")]
     pub(crate) jobs: Option<usize>,
+    /// Where networks are computed; `wug list devices` shows all
+    #[arg(long, value_name = "D")]
+    pub(crate) device: Option<String>,
     /// How to print the table
     #[arg(long, value_enum, default_value_t = TableFormat::Terminal, conflicts_with = "json")]
     pub(crate) format: TableFormat,

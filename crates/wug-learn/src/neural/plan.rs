@@ -1,6 +1,6 @@
 use wug_data::{Error, Result};
 use wug_nn::kernels::Isa;
-use wug_nn::{Rule, Schedule, Shape};
+use wug_nn::{Device, Rule, Schedule, Shape};
 
 use super::words::Words;
 use crate::settings::Default;
@@ -112,6 +112,7 @@ pub(super) const TRAINING: &[Setting] = &[
     flag("oracle-length", "tell the decoder how long the right answer is (SCAN, experiment 2)"),
     whole("checkpoint", "updates between checkpoints", 1000, 1, u64::MAX),
     word("isa", "instructions to compute with", Isa::NAMES),
+    word("device", "where to compute; `wug list devices` says which this program has", Device::NAMES),
 ];
 
 const SCHEDULES: &[&str] = &["linear", "constant", "exponential", "noam"];
@@ -137,6 +138,7 @@ pub(super) fn validates(settings: &Settings) -> bool {
 #[allow(clippy::struct_excessive_bools)]
 pub(super) struct Plan {
     pub(super) isa: Isa,
+    pub(super) device: Device,
     pub(super) order: Order,
     pub(super) batch: usize,
     pub(super) steps: u64,
@@ -168,6 +170,8 @@ impl Plan {
         let isa = Isa::named(settings.word("isa")).ok_or_else(|| {
             Error::usage(format!("this machine has no {}: use isa=auto", settings.word("isa")))
         })?;
+        let device = Device::named(settings.word("device")).unwrap_or(Device::Cpu);
+        device.check().map_err(Error::usage)?;
         let batch = whole("batch");
         let steps_of_round = words.examples.len().div_ceil(batch) as u64;
         let rounds = settings.whole("epochs");
@@ -206,6 +210,7 @@ impl Plan {
         };
         Ok(Self {
             isa,
+            device,
             order,
             batch,
             steps,

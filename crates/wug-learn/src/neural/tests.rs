@@ -158,6 +158,79 @@ fn training_with_validation_keeps_the_best_and_stops() {
 }
 
 #[test]
+fn a_device_that_is_not_there_is_refused_with_what_to_do() {
+    let dataset = dataset("scan/simple");
+    let refused = |device: &str| error(learn(&dataset, "gru", &[device], None, false));
+    assert!(refused("device=abacus").contains("expected cpu, flex, vulkan, metal, cuda, rocm for device"));
+    for device in crate::Device::ALL.iter().filter(|device| !device.is_compiled()) {
+        let why = refused(&format!("device={device}"));
+        assert!(why.ends_with(&format!("build it with --features {device}")), "{why}");
+    }
+}
+
+/// On another device a run ends near where it does on the CPU, and one that was begun here goes on there.
+#[cfg(any(feature = "flex", feature = "vulkan", feature = "metal", feature = "cuda", feature = "rocm"))]
+#[test]
+fn every_device_trains_as_the_cpu_does() {
+    let dataset = dataset("scan/simple");
+    let selection = dataset.select("test").unwrap().limited(Some(40));
+    let usable = |device: &&crate::Device| match device.check() {
+        Ok(()) => true,
+        Err(why) => {
+            println!("skipped: {why}");
+            false
+        }
+    };
+    for (name, more) in [("gru-attn", "hidden=12"), ("lstm", "style=recogs"), ("transformer-rel", "clip=1")] {
+        let losses = |steps: [u64; 2], devices: [&str; 2]| {
+            let folder = tempfile::tempdir().unwrap();
+            let mut answers = Vec::new();
+            for (i, (steps, device)) in steps.into_iter().zip(devices).enumerate() {
+                let (steps, device) = (format!("steps={steps}"), format!("device={device}"));
+                let mut settings =
+                    vec!["batch=20", "dropout=0.2", "schedule=constant", &steps, &device, more];
+                settings.extend(if name == "transformer-rel" {
+                    ["width=16", "heads=2"]
+                } else {
+                    ["layers=2", "teacher=0.5"]
+                });
+                let given: Vec<String> = settings.iter().map(|&text| text.to_owned()).collect();
+                let learner = learner(name).unwrap();
+                let mut task = Task::new(&dataset, Settings::read(learner.about(), &given).unwrap(), 7);
+                (task.folder, task.resume) = (Some(folder.path().to_owned()), i == 1);
+                let model = learner.learn(&task).unwrap();
+                answers = model
+                    .answers(&questions(&dataset, &selection))
+                    .into_iter()
+                    .map(|answer| answer.text)
+                    .collect();
+            }
+            let metrics = std::fs::read_to_string(folder.path().join(METRICS)).unwrap();
+            let loss = |line: &str| {
+                serde_json::from_str::<serde_json::Value>(line).unwrap()["loss"].as_f64().unwrap()
+            };
+            (metrics.lines().map(loss).collect::<Vec<f64>>(), answers)
+        };
+        let cpu = losses([100, 200], ["cpu", "cpu"]);
+        assert_eq!(cpu.0.len(), 2);
+        for device in crate::Device::ALL[1..].iter().filter(usable) {
+            for devices in [["cpu", device.name()], [device.name(), "cpu"]] {
+                let other = losses([100, 200], devices);
+                println!("{name} on {devices:?}: losses {:?}, on the CPU {:?}", other.0, cpu.0);
+                for (ours, theirs) in other.0.iter().zip(&cpu.0) {
+                    assert!(
+                        (ours / theirs - 1.0).abs() < 1e-3,
+                        "{name} on {devices:?}: {ours}, not {theirs}"
+                    );
+                }
+                let same = other.1.iter().zip(&cpu.1).filter(|(a, b)| a == b).count();
+                assert!(same >= 36, "{name} on {devices:?}: {same} of 40 answers are the same");
+            }
+        }
+    }
+}
+
+#[test]
 fn a_protocol_stands_for_its_settings_and_yields_to_others() {
     let about = learner("gru-attn").unwrap().about();
     let read = |given: &[&str]| {

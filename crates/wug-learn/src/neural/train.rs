@@ -40,7 +40,7 @@ pub(super) fn train(
         now = Checkpoint::read(folder, &owner, &layout, plan.rule)?.ok_or_else(none)?;
     }
 
-    let mut engine = Engine::boxed(built.network, plan.isa);
+    let mut engine = Engine::on(plan.device, built.network, plan.isa).map_err(Error::usage)?;
     let mut round = (u64::MAX, Vec::new());
     let mut since = Totals::default();
     while now.step < plan.steps && !is_over(plan, now.best.as_ref()) {
@@ -153,11 +153,11 @@ fn lost(step: u64, task: &Task<'_>) -> Error {
 
 /// What a checkpoint must agree with: everything that training depends on.
 fn identity(learner: &str, task: &Task<'_>, words: &Words) -> serde_json::Value {
-    // How often it is kept and what answers are told does not matter, and how long it goes on is free to change where nothing
-    // before depends on it.
+    // How often it is kept, where it is computed and what answers are told does not matter, and how long it goes on is free to
+    // change where nothing before depends on it.
     let free: &[&str] = match task.settings.word("schedule") {
-        "linear" => &["checkpoint", "oracle-length"],
-        _ => &["checkpoint", "oracle-length", "steps", "epochs"],
+        "linear" => &["checkpoint", "device", "oracle-length"],
+        _ => &["checkpoint", "device", "oracle-length", "steps", "epochs"],
     };
     let settings: serde_json::Map<String, serde_json::Value> = task
         .settings

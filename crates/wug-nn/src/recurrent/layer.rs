@@ -52,9 +52,9 @@ pub(crate) struct Layer {
     pub(crate) hidden: usize,
     /// The input may come in several pieces, each with a matrix.
     pub(crate) inputs: Vec<(Id, usize)>,
-    recurrent: Id,
-    bias_input: Id,
-    bias_recurrent: Id,
+    pub(super) recurrent: Id,
+    pub(super) bias_input: Id,
+    pub(super) bias_recurrent: Id,
 }
 
 impl Layer {

@@ -1,5 +1,7 @@
 //! Recurrent encoders and decoders: the models of the SCAN, NACS, HINT and ReCOGS papers.
 
+#[cfg(feature = "burn")]
+mod composed;
 mod decoder;
 mod encoder;
 mod layer;
@@ -328,5 +330,10 @@ impl<T: Real> Network<T> for Model {
         let first = self.bridge(pass, &encoded.last);
         let decoded = self.decode(pass, &batch, &encoded, &first, None);
         batch.answers(&decoded.said)
+    }
+
+    #[cfg(feature = "burn")]
+    fn composed(&self) -> Option<crate::device::Portable> {
+        Some(crate::device::Portable(Box::new(self.clone())))
     }
 }

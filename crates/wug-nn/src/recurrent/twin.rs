@@ -333,6 +333,28 @@ mod tests {
         }
     }
 
+    #[cfg(feature = "burn")]
+    proptest! {
+        // Always the same draws: where two words are nearly as probable, another order of sums may say the other.
+        #![proptest_config(ProptestConfig {
+            cases: 60,
+            rng_seed: proptest::test_runner::RngSeed::Fixed(1),
+            ..ProptestConfig::default()
+        })]
+        #[test]
+        fn every_device_computes_what_the_cpu_does(
+            mut config in any_config(), drawn in any_lessons(), seed in any::<u64>(),
+        ) {
+            config.dropout = 0.3;
+            let drawn = ended(&drawn);
+            let model = Model::new(config).unwrap();
+            let values: Vec<f32> = numbers(seed, model.layout().len());
+            let values: Vec<f32> = values.into_iter().map(|x| x / 2.0).collect();
+            let step = Step { factor: 0.5, key: (seed % 4 > 0).then_some(seed), smoothing: (seed % 3) as f64 / 20.0 };
+            crate::device::tests::agree(&|| Box::new(model.clone()), &values, &lessons(&drawn), step)?;
+        }
+    }
+
     #[test]
     fn answers_are_what_the_decoder_says_to_itself() {
         let config = any_fixed(Cell::Lstm);

@@ -6,6 +6,8 @@
 
 mod answer;
 mod attention;
+#[cfg(feature = "burn")]
+mod composed;
 mod config;
 mod model;
 mod network;

@@ -12,7 +12,7 @@ use crate::{Layout, Real};
 /// A Transformer: what its configuration says, laid out in one flat buffer of parameters.
 #[derive(Debug)]
 pub struct Model<T> {
-    body: Body,
+    pub(super) body: Body,
     /// Those that no thread uses now.
     desks: Mutex<Vec<Desk<T>>>,
 }
@@ -111,5 +111,10 @@ impl<T: Real> Network<T> for Model<T> {
             self.body.answer(work, sequences, &asked, longest).into_iter()
         });
         queries.iter().map(|query| if fits(query) { answers.next().flatten() } else { None }).collect()
+    }
+
+    #[cfg(feature = "burn")]
+    fn composed(&self) -> Option<crate::device::Portable> {
+        Some(crate::device::Portable(Box::new(self.body.clone())))
     }
 }

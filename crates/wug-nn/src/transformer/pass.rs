@@ -21,7 +21,7 @@ struct Stacked<T> {
 }
 
 /// Numbers of the places of dropout: a stack's words, then its sub-layers.
-const DECODER: u64 = 1 << 12;
+pub(super) const DECODER: u64 = 1 << 12;
 
 impl Stack {
     /// The words' vectors as the first layer reads them. Row `r` of the words stands at position `position(r)`, and a run of

@@ -4,6 +4,16 @@ use super::config::Config;
 use crate::batch::mix;
 use crate::network::Lesson;
 
+/// What dropout of an example of the batch depends on: the key of the step, and which of its sequences it is.
+pub(super) fn example_key(key: u64, is_target: bool, example: usize) -> u64 {
+    mix(mix(key ^ u64::from(is_target)) ^ example as u64)
+}
+
+/// What dropout of a word depends on.
+pub(super) fn row_key(key: u64, position: usize) -> u64 {
+    mix(key ^ position as u64)
+}
+
 /// How sequences lie in one buffer: one after the other, nothing padded.
 #[derive(Debug, Default)]
 pub(super) struct Rows {
@@ -21,7 +31,7 @@ impl Rows {
     }
 
     pub(super) fn add(&mut self, length: usize, key: u64) {
-        self.keys.extend((0..length).map(|position| mix(key ^ position as u64)));
+        self.keys.extend((0..length).map(|position| row_key(key, position)));
         self.starts.push(self.keys.len());
     }
 
@@ -69,7 +79,7 @@ impl Sequences {
         self.fed.clear();
         self.target_words.clear();
         for (i, lesson) in lessons.iter().enumerate() {
-            self.target.add(lesson.target.len(), mix(mix(key ^ 1) ^ (first + i) as u64));
+            self.target.add(lesson.target.len(), example_key(key, true, first + i));
             if let Some((_, said)) = lesson.target.split_last() {
                 self.fed.push(config.start());
                 self.fed.extend_from_slice(said);
@@ -90,7 +100,7 @@ impl Sequences {
         self.source_words.clear();
         for (i, source) in sources.enumerate() {
             let length = source.len() + usize::from(config.source_start.is_some());
-            self.source.add(length, mix(mix(key) ^ (first + i) as u64));
+            self.source.add(length, example_key(key, false, first + i));
             self.source_words.extend(config.source_start);
             self.source_words.extend_from_slice(source);
         }

@@ -273,7 +273,7 @@ impl Sublayer {
 }
 
 /// What tells the hidden units of a feed-forward layer from its output, for dropout.
-const HIDDEN: u64 = 1 << 32;
+pub(super) const HIDDEN: u64 = 1 << 32;
 
 impl<T: Real> Inner<T> {
     fn attended(

@@ -316,6 +316,28 @@ mod tests {
         drawn.iter().map(|(source, target)| Lesson { source, target, forced: true }).collect()
     }
 
+    #[cfg(feature = "burn")]
+    proptest! {
+        // Always the same draws: where two words are nearly as probable, another order of sums may say the other.
+        #![proptest_config(ProptestConfig {
+            cases: 60,
+            rng_seed: proptest::test_runner::RngSeed::Fixed(1),
+            ..ProptestConfig::default()
+        })]
+        #[test]
+        fn every_device_computes_what_the_cpu_does(
+            mut config in any_config(), drawn in any_lessons(), seed in any::<u64>(),
+        ) {
+            // Of a few numbers, normalisation leaves little but rounding.
+            prop_assume!(config.width > 4);
+            config.dropout = 0.3;
+            let values: Vec<f32> = numbers(seed, Body::new(config.clone()).unwrap().layout.len());
+            let step = Step { factor: 0.5, key: (seed % 4 > 0).then_some(seed), smoothing: (seed % 3) as f64 / 20.0 };
+            let build = || -> Box<dyn Network<f32>> { Box::new(Model::new(config.clone()).unwrap()) };
+            crate::device::tests::agree(&build, &values, &lessons(&drawn), step)?;
+        }
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(48))]
         #[test]

@@ -12,6 +12,11 @@ use crate::kernels::{
 use crate::parameters::{Id, Weights};
 use crate::{Layout, Real};
 
+/// What dropout of a row depends on at a place of the model.
+pub(super) fn place_key(key: u64, place: u64) -> u64 {
+    mix(key ^ mix(place))
+}
+
 /// What all functions of a pass need: the instructions, the parameters, room.
 pub(super) struct Work<'a, T> {
     pub(super) isa: Isa,
@@ -65,7 +70,7 @@ impl<'a, T: Real> Work<'a, T> {
     pub(super) fn drop_some(&mut self, keys: &[u64], place: u64, values: &mut [T], width: usize) {
         if self.dropout > 0.0 {
             self.room.keys.clear();
-            self.room.keys.extend(keys.iter().map(|key| mix(key ^ mix(place))));
+            self.room.keys.extend(keys.iter().map(|&key| place_key(key, place)));
             drop_rows(self.isa, &self.room.keys, self.dropout, values, width);
         }
     }

@@ -3,7 +3,7 @@ use std::io::Write;
 use serde::Serialize;
 
 use wug_bench::{BENCHMARKS, Origin};
-use wug_learn::LEARNERS;
+use wug_learn::{Device, LEARNERS};
 
 use wug_report::{EXPERIMENTS, Experiment, Scale};
 
@@ -18,6 +18,7 @@ pub(crate) fn run(args: &List) -> Done {
         Listed::Learners if args.json => learners_json(),
         Listed::Learners => learners(),
         Listed::Experiments => experiments(args.json),
+        Listed::Devices => devices(args.json),
     }
 }
 
@@ -157,6 +158,43 @@ fn learners_json() -> Done {
         }
     });
     json(&Listing { schema: 1, learners: learners.collect() })
+}
+
+fn devices(as_json: bool) -> Done {
+    #[derive(Serialize)]
+    struct Listing {
+        schema: u32,
+        devices: Vec<Entry>,
+    }
+    #[derive(Serialize)]
+    struct Entry {
+        device: &'static str,
+        about: &'static str,
+        compiled: bool,
+        usable: bool,
+    }
+    let entry = |&device: &Device| Entry {
+        device: device.name(),
+        about: device.about(),
+        compiled: device.is_compiled(),
+        usable: device.check().is_ok(),
+    };
+    let devices: Vec<Entry> = Device::ALL.iter().map(entry).collect();
+    if as_json {
+        return json(&Listing { schema: 1, devices });
+    }
+    let mut out = out();
+    let rows = devices.into_iter().map(|entry| {
+        let state = match entry {
+            Entry { usable: true, .. } => "yes".to_owned(),
+            Entry { compiled: true, .. } => "not on this machine".to_owned(),
+            Entry { device, .. } => format!("build with --features {device}"),
+        };
+        vec![entry.device.to_owned(), state, entry.about.to_owned()]
+    });
+    write!(out, "{}", table(&["device", "usable", "what it is"], &[], rows.collect()))?;
+    out.flush()?;
+    Ok(())
 }
 
 fn experiments(as_json: bool) -> Done {

@@ -74,8 +74,7 @@ fn run_all(args: &Reproduce, experiment: &Experiment, folder: &Path) -> Result<B
                         if talks {
                             anstream::eprintln!("{DIM}[{number}/{count}] {cell}{DIM:#}");
                         }
-                        if let Err(why) = run_cell(cell, trained(experiment, cell, folder).as_deref(), folder)
-                        {
+                        if let Err(why) = run_cell(args, experiment, cell, folder) {
                             let mut failed = failed.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
                             failed.insert(cell.folder(), why);
                         }
@@ -97,6 +96,12 @@ fn has_learner(name: &str) -> bool {
     LEARNERS.iter().any(|learner| learner.about().name == name)
 }
 
+/// Whether a learner computes where it is told to.
+fn is_network(name: &str) -> bool {
+    let about = LEARNERS.iter().map(|learner| learner.about()).find(|about| about.name == name);
+    about.is_some_and(|about| about.settings.iter().any(|setting| setting.name == "device"))
+}
+
 /// Whether a run has its scores. A folder that only has checkpoints is one that was left.
 fn is_done(folder: &Path) -> Result<bool> {
     let manifest = Manifest::read(folder)?;
@@ -104,11 +109,20 @@ fn is_done(folder: &Path) -> Result<bool> {
 }
 
 /// Runs a cell as `wug run` does, or goes on where it was left.
-fn run_cell(cell: &Cell, trained: Option<&Path>, folder: &Path) -> std::result::Result<(), String> {
+fn run_cell(
+    args: &Reproduce,
+    experiment: &Experiment,
+    cell: &Cell,
+    folder: &Path,
+) -> std::result::Result<(), String> {
+    let trained = trained(experiment, cell, folder);
     let folder = &folder.join(cell.folder());
     let is_left = Manifest::read(folder).map_err(|error| error.to_string())?.is_some();
     let mut arguments = vec!["wug".to_owned()];
     arguments.extend(cell.arguments());
+    if let Some(device) = args.device.as_ref().filter(|_| is_network(&cell.learner)) {
+        arguments.extend(["--device".to_owned(), device.clone()]);
+    }
     let keeps = learner(&cell.learner).is_ok_and(|learner| !learner.keeps().is_empty());
     let place = if is_left && keeps { "--resume" } else { "--out" };
     arguments.extend([place.to_owned(), folder.display().to_string(), "--quiet".to_owned()]);

@@ -25,7 +25,9 @@ pub(crate) fn quietly(args: &Run) -> Done {
 fn work(args: &Run, shows: bool) -> Done {
     let address: Address = args.dataset.parse()?;
     let learner = learner(&args.learner)?;
-    let settings = Settings::read(learner.about(), &args.settings)?;
+    let device = args.device.iter().map(|device| format!("device={device}"));
+    let given: Vec<String> = args.settings.iter().cloned().chain(device).collect();
+    let settings = Settings::read(learner.about(), &given)?;
     check_benchmark(learner, &address)?;
     let metric = args.metric.as_deref().unwrap_or(address.benchmark.metrics()[0].name);
     let judge = address.benchmark.judge(metric)?;
