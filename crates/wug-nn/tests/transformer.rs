@@ -26,7 +26,7 @@ fn fill(name: &str, size: usize) -> Vec<f32> {
 #[test]
 fn models_match_pytorch() {
     let fixtures: Vec<Fixture> = serde_json::from_str(include_str!("../testdata/transformer.json")).unwrap();
-    assert_eq!(fixtures.len(), 6);
+    assert_eq!(fixtures.len(), 8);
     for (number, fixture) in fixtures.iter().enumerate() {
         for isa in [Isa::best(), Isa::Portable] {
             let mut engine = Engine::<f32>::new(Model::new(fixture.config.clone()).unwrap(), isa);
