@@ -106,9 +106,9 @@ fn stopped_by_time_is_the_same_to_the_bit() {
         said.contains("belongs to another run: it was trained on other examples or other words"),
         "{said}"
     );
-    let other = run(&folder(&broken), &["--resume"], &["--set", "heads=4"]);
+    let other = run(&folder(&broken), &["--resume"], &["--set", "decoder-layers=1"]);
     let said = String::from_utf8(other.stderr).unwrap();
-    assert!(said.contains("belongs to another run: its heads is 2, not 4"), "{said}");
+    assert!(said.contains("belongs to another run: its decoder-layers is 0, not 1"), "{said}");
     let mut command = Command::new(env!("CARGO_BIN_EXE_wug"));
     command.args(["run", "scan/simple", "--learner", "gru", "--time-limit", "5m"]);
     let said = String::from_utf8(command.output().unwrap().stderr).unwrap();

@@ -54,7 +54,7 @@ impl Axes {
             let (x, y) = (self.x(10_f64.powi(power)), TOP + HEIGHT + 16.0);
             let _ = writeln!(out, "<text x=\"{x:.1}\" y=\"{y}\" text-anchor=\"middle\">10^{power}</text>");
         }
-        let (x, y, middle) = ((LEFT + RIGHT) / 2.0, TOP + HEIGHT + 34.0, TOP + HEIGHT / 2.0);
+        let (x, y, middle) = (f64::midpoint(LEFT, RIGHT), TOP + HEIGHT + 34.0, TOP + HEIGHT / 2.0);
         let _ = writeln!(out, "<text x=\"{x}\" y=\"{y}\" text-anchor=\"middle\">{}</text>", fit.by.name());
         let _ = writeln!(
             out,
