@@ -11,6 +11,9 @@ pub enum Error {
     /// The work itself came to no good end.
     #[error("{0}")]
     Failed(String),
+    /// The work was left on purpose, and can go on where it was left.
+    #[error("{0}")]
+    Unfinished(String),
     /// A line of a file is wrong.
     #[error("{}:{line}: {what}", path.display())]
     Line {
@@ -53,6 +56,11 @@ impl Error {
         Self::Failed(what.into())
     }
 
+    /// Work that was left on purpose.
+    pub fn unfinished(what: impl Into<String>) -> Self {
+        Self::Unfinished(what.into())
+    }
+
     /// A wrong line of a file.
     pub fn line(path: &Path, line: usize, what: impl Into<String>) -> Self {
         Self::Line { path: path.to_owned(), line, what: what.into() }
@@ -66,6 +74,11 @@ impl Error {
     /// For `map_err`: an input/output error at this path.
     pub fn io(path: &Path) -> impl FnOnce(std::io::Error) -> Self + use<'_> {
         move |source| Self::Io { path: path.to_owned(), source }
+    }
+
+    /// Whether the work was left on purpose.
+    pub fn is_unfinished(&self) -> bool {
+        matches!(self, Self::Unfinished(_))
     }
 
     /// Whether the user asked for something that does not exist, rather than something that failed.

@@ -1,7 +1,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Instant;
 
 use rayon::prelude::*;
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 use wug_data::{Dataset, Error, Example, Picture, Pictures, Result, Selection, Stream, Streams, Tokens};
@@ -61,8 +63,19 @@ pub struct Task<'a> {
     pub resume: bool,
     /// The folder of another run of the same training, whose checkpoint is taken instead of learning it again.
     pub trained: Option<PathBuf>,
+    /// When to stop, keeping what is needed to go on; only with a folder.
+    pub deadline: Option<Instant>,
     /// Told now and then how far a learner is.
     pub progress: &'a (dyn Fn(Progress) + Sync),
+}
+
+/// How large a model is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Size {
+    /// Numbers that were learnt.
+    pub parameters: usize,
+    /// Examples that they were learnt from.
+    pub examples: usize,
 }
 
 /// How far a learner is.
@@ -81,7 +94,16 @@ pub struct Progress {
 impl<'a> Task<'a> {
     /// A task on a dataset.
     pub fn new(dataset: &'a Dataset, settings: Settings, seed: u64) -> Self {
-        Self { dataset, settings, seed, folder: None, resume: false, trained: None, progress: &|_| () }
+        Self {
+            dataset,
+            settings,
+            seed,
+            folder: None,
+            resume: false,
+            trained: None,
+            deadline: None,
+            progress: &|_| (),
+        }
     }
 
     /// The name of the dataset, `mns/circle`.
@@ -213,6 +235,11 @@ pub trait Model: Send + Sync {
     /// Answers many, on all cores. A model that is faster in batches has its own.
     fn answers(&self, questions: &[Question<'_>]) -> Vec<Answer> {
         questions.par_iter().map(|question| self.answer(question)).collect()
+    }
+
+    /// How large the model is and what it was trained on, if it has parameters.
+    fn size(&self) -> Option<Size> {
+        None
     }
 
     /// What was learned, as files that a run leaves behind: names and texts.

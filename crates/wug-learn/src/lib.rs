@@ -34,7 +34,9 @@ mod settings;
 pub use always_one::AlwaysOne;
 pub use chance::Chance;
 pub use induced::Induced;
-pub use learner::{About, Answer, Learner, Lessons, Model, Progress, Question, Task, learner, questions};
+pub use learner::{
+    About, Answer, Learner, Lessons, Model, Progress, Question, Size, Task, learner, questions,
+};
 pub use seeds::side_by_side;
 pub use settings::{Default, Preset, Setting, Settings};
 pub use wug_nn::Device;

@@ -6,7 +6,7 @@
 use std::time::{Duration, Instant};
 
 use wug_nn::kernels::Isa;
-use wug_nn::transformer::{Activation, Config, Initial, Model, Norm, Positions};
+use wug_nn::transformer::{Config, Model};
 use wug_nn::{Engine, Lesson, Optimiser, Query, Rule, Step};
 
 const BATCH: u32 = 128;
@@ -31,27 +31,12 @@ fn main() {
 /// Two layers of encoder and decoder, as in PyTorch's `nn.Transformer`.
 fn config(width: usize) -> Config {
     Config {
-        encoder_layers: 2,
-        decoder_layers: 2,
         width,
         heads: width / 32,
         feed_forward: 4 * width,
         embedding: width,
-        positions: Positions::Sinusoidal,
-        norm: Norm::Post,
-        activation: Activation::Relu,
         attention_bias: true,
-        shared: false,
-        tied: false,
-        scale_words: true,
-        norm_words: false,
-        dropout: 0.1,
-        drop_hidden: true,
-        initial: Initial::Xavier,
-        source_words: WORDS as usize,
-        target_words: WORDS as usize,
-        special: 0,
-        source_start: None,
+        ..Config::small(WORDS as usize, WORDS as usize)
     }
 }
 

@@ -2,7 +2,7 @@ use rayon::prelude::*;
 
 use crate::Real;
 use crate::engine::BLOCK;
-use crate::kernels::{AdamStep, Isa, adam, descend, squares};
+use crate::kernels::{AdamStep, Isa, adam, descend, scale_add, squares};
 
 /// How parameters follow their gradients.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -15,6 +15,9 @@ pub enum Rule {
         beta2: f64,
         /// What keeps the divisor from 0.
         epsilon: f64,
+        /// Whether decay shrinks the parameters themselves, by its share of the rate (Loshchilov and Hutter 2019), or is added
+        /// to their gradients.
+        decoupled: bool,
     },
     /// Gradient descent.
     Sgd,
@@ -22,7 +25,7 @@ pub enum Rule {
 
 impl Rule {
     /// Adam with its usual constants.
-    pub const ADAM: Self = Self::Adam { beta1: 0.9, beta2: 0.999, epsilon: 1e-8 };
+    pub const ADAM: Self = Self::Adam { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, decoupled: false };
 }
 
 /// An optimiser and what it remembers.
@@ -62,7 +65,7 @@ impl<T: Real> Optimiser<T> {
                 .par_chunks_mut(BLOCK)
                 .zip(gradients.par_chunks(BLOCK))
                 .for_each(|(x, g)| descend(isa, rate, factor, weight_decay, x, g)),
-            Rule::Adam { beta1, beta2, epsilon } => {
+            Rule::Adam { beta1, beta2, epsilon, decoupled } => {
                 self.powers = [self.powers[0] * beta1, self.powers[1] * beta2];
                 let step = AdamStep {
                     rate: rate / (1.0 - self.powers[0]),
@@ -71,12 +74,18 @@ impl<T: Real> Optimiser<T> {
                     beta2,
                     epsilon,
                     factor,
-                    weight_decay,
+                    weight_decay: if decoupled { 0.0 } else { weight_decay },
                 };
+                let kept = T::from_f64(1.0 - rate * weight_decay);
                 let [means, squares] = &mut self.moments;
                 let values = values.par_chunks_mut(BLOCK).zip(gradients.par_chunks(BLOCK));
                 let moments = means.par_chunks_mut(BLOCK).zip(squares.par_chunks_mut(BLOCK));
-                values.zip(moments).for_each(|((x, g), (m, s))| adam(isa, step, x, g, m, s));
+                values.zip(moments).for_each(|((x, g), (m, s))| {
+                    if decoupled && weight_decay > 0.0 {
+                        scale_add(isa, kept, &[], x);
+                    }
+                    adam(isa, step, x, g, m, s);
+                });
             }
         }
         norm

@@ -62,7 +62,7 @@ fn drawn(layout: &Layout, scale: f64) -> Vec<f32> {
     values
 }
 
-/// The six Transformers of `scripts/fixtures/torch_transformer.py`.
+/// The eight Transformers of `scripts/fixtures/torch_transformer.py`.
 fn transformers() -> Vec<Case> {
     #[derive(Deserialize)]
     struct Fixture {
@@ -73,7 +73,7 @@ fn transformers() -> Vec<Case> {
         gradients: Gradients,
     }
     let fixtures: Vec<Fixture> = serde_json::from_str(include_str!("../testdata/transformer.json")).unwrap();
-    assert_eq!(fixtures.len(), 6);
+    assert_eq!(fixtures.len(), 8);
     let case = |Fixture { config, smoothing, lessons, loss, gradients }| {
         let name = format!("{config:?}");
         let build =

@@ -27,8 +27,8 @@ mod score;
 
 pub use chart::{csv, svg};
 pub use experiment::{
-    Cell, Column, EXPERIMENTS, Experiment, Figure, Ours, Outcome, Row, Run, Scale, Scores, Theirs,
-    experiment_csv, experiment_text, figure, latex, markdown,
+    Asks, Cell, Column, EXPERIMENTS, Experiment, Figure, Fit, Line, Ours, Outcome, Row, Run, Scale, Scores,
+    Theirs, experiment_csv, experiment_text, figure, latex, markdown,
 };
 pub use importance::{FeatureShare, Importance, importance};
 pub use interval::wilson;

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::builder::Styles;
 use clap::builder::styling::AnsiColor;
@@ -326,7 +327,7 @@ pub(crate) struct Score {
 
 #[derive(clap::Args)]
 pub(crate) struct Run {
-    /// The dataset, or a part of it [default part: the one the benchmark tests on]
+    /// The dataset, or parts of it, such as cogs/main#test,gen [default part: the one the benchmark tests on]
     #[arg(value_name = "DATASET[#PART]")]
     pub(crate) dataset: String,
     /// The learner; `wug list learners` shows all
@@ -352,15 +353,21 @@ pub(crate) struct Run {
     /// Do not train again: take the checkpoint of a run with the same training, to answer another part or in another way
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with = "resume")]
     pub(crate) trained: Option<PathBuf>,
+    /// Stop training after this time, such as 90m or 1h30m, with a checkpoint to go on from
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub(crate) time_limit: Option<Duration>,
     /// Only the first N examples of the part
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<usize>,
     /// How to judge [default: the benchmark's own metric]
     #[arg(long, value_name = "METRIC")]
     pub(crate) metric: Option<String>,
-    /// Accuracy by a fact, such as action-length
+    /// Accuracy by a fact, such as action-length; may be given again
     #[arg(long, value_name = "FACT")]
-    pub(crate) by: Option<String>,
+    pub(crate) by: Vec<String>,
+    /// Which facts decide whether an answer is right (permutation importance, 3 nearest neighbours)
+    #[arg(long)]
+    pub(crate) importance: bool,
     /// Show the first N answers and how they came about
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) explain: usize,
@@ -400,6 +407,9 @@ pub(crate) struct Reproduce {
     /// Where networks are computed; `wug list devices` shows all
     #[arg(long, value_name = "D")]
     pub(crate) device: Option<String>,
+    /// Stop after this time, such as 90m or 1h30m; the same command goes on
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub(crate) time_limit: Option<Duration>,
     /// How to print the table
     #[arg(long, value_enum, default_value_t = TableFormat::Terminal, conflicts_with = "json")]
     pub(crate) format: TableFormat,
@@ -421,4 +431,38 @@ pub(crate) enum TableFormat {
     Csv,
     /// A tabular with booktabs
     Latex,
+}
+
+/// A time with units: `2h`, `90m`, `1h30m`, `45s`.
+fn time(text: &str) -> std::result::Result<Duration, String> {
+    let wrong = || "expected a time with units, such as 2h, 90m or 1h30m".to_owned();
+    let (mut seconds, mut number) = (0_u64, String::new());
+    for c in text.chars() {
+        let unit = match c {
+            '0'..='9' => {
+                number.push(c);
+                continue;
+            }
+            'h' => 3600,
+            'm' => 60,
+            's' => 1,
+            _ => return Err(wrong()),
+        };
+        let part = number.parse::<u64>().ok().and_then(|number| number.checked_mul(unit));
+        seconds = part.and_then(|part| seconds.checked_add(part)).ok_or_else(wrong)?;
+        number.clear();
+    }
+    if text.is_empty() || !number.is_empty() { Err(wrong()) } else { Ok(Duration::from_secs(seconds)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_have_units() {
+        let seconds = |text| time(text).map(|time| time.as_secs()).ok();
+        assert_eq!(["2h", "90m", "1h30m", "0s"].map(seconds), [Some(7200), Some(5400), Some(5400), Some(0)]);
+        assert_eq!(["", "2", "h", "1h3", "-1h", "2 h", "99999999999999999999h"].map(seconds), [None; 7]);
+    }
 }

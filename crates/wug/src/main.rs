@@ -12,7 +12,7 @@ use anstyle::{AnsiColor, Style};
 use clap::Parser;
 
 use args::{Args, Command};
-use output::Failure;
+use output::{BOLD, Failure};
 
 fn main() -> ExitCode {
     // A second signal while the handler runs finds nothing left to do.
@@ -34,6 +34,10 @@ fn main() -> ExitCode {
     };
     match done {
         Ok(()) | Err(Failure::ClosedPipe) => ExitCode::SUCCESS,
+        Err(Failure::Error(error)) if error.is_unfinished() => {
+            anstream::eprintln!("{BOLD}stopped:{BOLD:#} {error}");
+            ExitCode::from(3)
+        }
         Err(Failure::Error(error)) => {
             let red = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
             anstream::eprintln!("{red}error:{red:#} {error}");

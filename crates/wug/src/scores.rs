@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use wug_bench::Benchmark;
 use wug_data::{Dataset, Error, Fact, Result};
@@ -16,6 +16,9 @@ pub(crate) struct Report<'a> {
     dataset: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) learner: Option<&'a str>,
+    /// How large a trained model is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) learned: Option<wug_learn::Size>,
     metric: &'a str,
     parts: Vec<PartReport<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -40,8 +43,9 @@ struct PartReport<'a> {
     /// The score of the part as a whole, where the metric has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     score: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    by: Option<Groups<'a>>,
+    /// One table by itself, several as a list.
+    #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "one_or_list")]
+    by: Vec<Groups<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     slices: Vec<SliceReport>,
 }
@@ -57,13 +61,13 @@ struct SliceReport {
 }
 
 impl<'a> Report<'a> {
-    /// Totals of every part and its slices, by a fact if one is given, with the importance of facts if asked for.
+    /// Totals of every part and its slices, by the facts that are given, with the importance of facts if asked for.
     pub(crate) fn new(
         benchmark: &dyn Benchmark,
         dataset: &'a Dataset,
         metric: &'a str,
         scored: &'a [Scored<'a>],
-        fact: Option<&'a Fact>,
+        facts: &[&'a Fact],
         importance: bool,
     ) -> Result<Self> {
         let part = |scored: &'a Scored<'a>| {
@@ -71,12 +75,20 @@ impl<'a> Report<'a> {
                 part: &scored.selection().name,
                 tally: scored.total(),
                 score: scored.together(),
-                by: fact.map(|fact| scored.by(fact)),
+                by: facts.iter().map(|fact| scored.by(fact)).collect(),
                 slices: slices(benchmark, dataset, scored, importance)?,
             })
         };
         let parts = scored.iter().map(part).collect::<Result<_>>()?;
-        Ok(Self { schema: 1, dataset: &dataset.name, learner: None, metric, parts, explained: Vec::new() })
+        Ok(Self {
+            schema: 1,
+            dataset: &dataset.name,
+            learner: None,
+            learned: None,
+            metric,
+            parts,
+            explained: Vec::new(),
+        })
     }
 
     /// The table for a person.
@@ -110,7 +122,7 @@ impl<'a> Report<'a> {
                 )?;
             }
             show_importance(out, part)?;
-            if let Some(groups) = &part.by {
+            for groups in &part.by {
                 writeln!(out, "\n{BOLD}{} by {}{BOLD:#}", part.part, groups.fact)?;
                 let rows = groups.groups.iter().map(|group| {
                     let mut row = row(shorten(&group.value.to_string(), 50), &group.tally);
@@ -138,6 +150,13 @@ impl<'a> Report<'a> {
             }
         }
         Ok(())
+    }
+}
+
+fn one_or_list<S: Serializer>(groups: &[Groups<'_>], serializer: S) -> std::result::Result<S::Ok, S::Error> {
+    match groups {
+        [one] => one.serialize(serializer),
+        several => several.serialize(serializer),
     }
 }
 

@@ -97,6 +97,57 @@ fn killed_twenty_times_is_the_same_to_the_bit() {
     println!("killed after {waited:?} milliseconds");
 }
 
+/// A Transformer that stops when its time is up, after one update, goes on to the same end.
+#[test]
+fn stopped_by_time_is_the_same_to_the_bit() {
+    let (straight, broken) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let run = |folder: &Path, options: &[&str], more: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_wug"));
+        command.args(["run", "scan/simple", "--learner", "transformer-rel-uni", "--limit", "20"]);
+        for setting in ["width=16", "heads=2", "feed-forward=16", "batch=4", "steps=130", "validate=60"] {
+            command.args(["--set", setting]);
+        }
+        command.args(more).args(options).arg(folder).output().unwrap()
+    };
+    let folder = |at: &tempfile::TempDir| at.path().join("run");
+    let done = run(&folder(&straight), &["--json", "--out"], &[]);
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    for (option, update) in [("--out", 1), ("--resume", 2), ("--resume", 3)] {
+        let stopped = run(&folder(&broken), &["--time-limit", "0s", option], &[]);
+        let said = String::from_utf8(stopped.stderr).unwrap();
+        assert_eq!(stopped.status.code(), Some(3), "{said}");
+        assert!(stopped.stdout.is_empty());
+        let place = folder(&broken);
+        let wanted = format!(
+            "stopped: the time is up after update {update} of 130; {0} has a checkpoint: the same options with --resume {0} go on",
+            place.display()
+        );
+        assert_eq!(said.trim(), wanted);
+    }
+    let done = run(&folder(&broken), &["--json", "--time-limit", "1h", "--resume"], &[]);
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    for file in FILES.into_iter().chain(["scores.json"]) {
+        let read = |at: &tempfile::TempDir| std::fs::read(folder(at).join(file)).unwrap();
+        assert!(read(&straight) == read(&broken), "{file} differs");
+    }
+
+    // Another vocabulary, or other settings, are another run.
+    let other = run(&folder(&broken), &["--seed", "7", "--resume"], &[]);
+    let said = String::from_utf8(other.stderr).unwrap();
+    assert_eq!(other.status.code(), Some(1), "{said}");
+    assert!(
+        said.contains("belongs to another run: it was trained on other examples or other words"),
+        "{said}"
+    );
+    let other = run(&folder(&broken), &["--resume"], &["--set", "decoder-layers=1"]);
+    let said = String::from_utf8(other.stderr).unwrap();
+    assert!(said.contains("belongs to another run: its decoder-layers is 0, not 1"), "{said}");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_wug"));
+    command.args(["run", "scan/simple", "--learner", "gru", "--time-limit", "5m"]);
+    let said = String::from_utf8(command.output().unwrap().stderr).unwrap();
+    assert!(said.contains("--time-limit needs --out"), "{said}");
+}
+
 /// A disk that fills up takes nothing of what was kept, and training goes on when there is room.
 #[test]
 #[cfg(target_os = "linux")]

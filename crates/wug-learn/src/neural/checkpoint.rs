@@ -25,6 +25,17 @@ pub(super) struct Checkpoint {
     pub(super) best: Option<Best>,
     /// Lines of metrics up to here.
     pub(super) metrics: Vec<String>,
+    /// What happened since the last of them.
+    pub(super) since: Totals,
+}
+
+/// What happened in some updates.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Totals {
+    pub(super) loss: f64,
+    pub(super) words: u64,
+    pub(super) right: u64,
+    pub(super) examples: u64,
 }
 
 /// Whose checkpoint it is.
@@ -57,11 +68,15 @@ struct Said {
     powers: [u64; 2],
     best: Option<(u64, u64, u64)>,
     metrics: Vec<String>,
+    /// Nothing where a line of metrics was just written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    since: Option<(u64, u64, u64, u64)>,
 }
 
 impl Checkpoint {
     /// Writes checkpoint and metrics into a run folder, each completely or not at all.
     pub(super) fn write(&self, folder: &Path, owner: &Owner, layout: &Layout) -> Result<()> {
+        let since = self.since;
         let said = Said {
             schema: 1,
             identity: owner.identity.clone(),
@@ -70,6 +85,8 @@ impl Checkpoint {
             powers: self.optimiser.powers.map(f64::to_bits),
             best: self.best.as_ref().map(|best| (best.accuracy.to_bits(), best.step, best.stale)),
             metrics: self.metrics.clone(),
+            since: (since.examples > 0)
+                .then(|| (since.loss.to_bits(), since.words, since.right, since.examples)),
         };
         let said = serde_json::to_string(&said).expect("plain data");
         let mut header = Map::new();
@@ -169,7 +186,13 @@ impl Checkpoint {
             }
             None => None,
         };
-        Ok(Some(Self { step: said.step, values, optimiser, best, metrics: said.metrics }))
+        let since = said.since.map_or(Totals::default(), |(loss, words, right, examples)| Totals {
+            loss: f64::from_bits(loss),
+            words,
+            right,
+            examples,
+        });
+        Ok(Some(Self { step: said.step, values, optimiser, best, metrics: said.metrics, since }))
     }
 }
 
@@ -193,6 +216,9 @@ fn difference(theirs: &Value, ours: &Value) -> Option<String> {
         if old != new {
             if old.is_object() && new.is_object() {
                 return difference(old, new);
+            }
+            if name == "examples" {
+                return Some("it was trained on other examples or other words".to_owned());
             }
             return Some(format!("its {name} is {old}, not {new}"));
         }

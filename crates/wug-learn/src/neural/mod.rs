@@ -22,7 +22,7 @@ use serde_json::Value;
 use wug_data::Result;
 use wug_nn::{Engine, Network, Query};
 
-use crate::{About, Answer, Learner, Model, Question, Settings, Task};
+use crate::{About, Answer, Learner, Model, Question, Settings, Size, Task};
 
 use plan::Plan;
 use words::Words;
@@ -80,7 +80,8 @@ impl<B: Blueprint> Learner for Neural<B> {
         // Where a model is chosen by validation, it must not have seen it.
         let validates = plan::validates(&task.settings);
         let lessons = if validates { task.train_apart()? } else { task.train()? };
-        let words = Words::of(&lessons, task.settings.flag("reverse"));
+        let mut words = Words::of(&lessons, task.settings.flag("reverse"));
+        words.keep_share(task.settings.number("share"), &mut task.streams("share").item(0));
         let built = self.blueprint.build(&task.settings, words.sizes())?;
         let plan = Plan::read(task, &words, built.width)?;
         let (engine, values) = train::train(self.about.name, task, &plan, &words, built)?;
@@ -99,6 +100,10 @@ struct Trained {
 impl Model for Trained {
     fn answer(&self, question: &Question<'_>) -> Answer {
         self.answers(std::slice::from_ref(question)).pop().unwrap_or_default()
+    }
+
+    fn size(&self) -> Option<Size> {
+        Some(Size { parameters: self.values.len(), examples: self.words.examples.len() })
     }
 
     fn answers(&self, questions: &[Question<'_>]) -> Vec<Answer> {

@@ -73,6 +73,7 @@ const fn same(a: &str, b: &str) -> bool {
 pub(super) const TRAINING: &[Setting] = &[
     whole("steps", "updates", 3000, 1, u64::MAX),
     whole("epochs", "rounds through the training examples, in the place of steps; 0: none", 0, 0, 1 << 32),
+    number("share", "share of the training examples that is trained on, drawn by seed", 1.0, 0.0, 1.0),
     whole("batch", "examples of an update", 64, 1, 1 << 16),
     word("order", "draw examples each time, shuffle them, or shuffle those of like length", ORDERS),
     number("teacher", "share of examples whose decoder is fed the target", 1.0, 0.0, 1.0),
@@ -81,13 +82,19 @@ pub(super) const TRAINING: &[Setting] = &[
         "what is drawn to be fed the target: an example or a whole batch",
         &["example", "batch"],
     ),
-    word("optimiser", "how parameters follow gradients", &["adam", "sgd"]),
+    word("optimiser", "how parameters follow gradients", &["adam", "sgd", "adamw"]),
     number("beta2", "share of the old squares of gradients that Adam keeps", 0.999, 0.0, 1.0),
     number("rate", "learning rate, the highest; of schedule=noam its factor", 0.004, 0.0, 1e3),
     word("schedule", "how the rate falls: to 0 in the end, not at all, by decay, or by the root", SCHEDULES),
     number("decay", "factor of the rate after each round, with schedule=exponential", 0.96, 0.0, 1.0),
     whole("warmup", "updates in which the rate rises", 0, 0, u64::MAX),
-    number("weight-decay", "share of a parameter added to its gradient", 0.0, 0.0, 1.0),
+    number(
+        "weight-decay",
+        "share of a parameter added to its gradient; by adamw taken from it, times the rate",
+        0.0,
+        0.0,
+        1.0,
+    ),
     number("clip", "longest gradient; 0: any", 5.0, 0.0, 1e9),
     word("loss", "a batch's sum over its examples or over its words", &["sequence", "token"]),
     number("smoothing", "share of the probability that the loss wants spread over all words", 0.0, 0.0, 0.9),
@@ -205,8 +212,13 @@ impl Plan {
             _ => Shape::Linear { steps },
         };
         let rule = match settings.word("optimiser") {
-            "adam" => Rule::Adam { beta1: 0.9, beta2: settings.number("beta2"), epsilon: 1e-8 },
-            _ => Rule::Sgd,
+            "sgd" => Rule::Sgd,
+            name => Rule::Adam {
+                beta1: 0.9,
+                beta2: settings.number("beta2"),
+                epsilon: 1e-8,
+                decoupled: name == "adamw",
+            },
         };
         Ok(Self {
             isa,

@@ -1,8 +1,11 @@
+use std::path::Path;
+use std::time::Instant;
+
 use wug_data::{Error, Result, Streams};
 use wug_nn::{Engine, Lesson, Optimiser, Query, Step};
 
 use super::Built;
-use super::checkpoint::{Best, Checkpoint, Owner};
+use super::checkpoint::{Best, Checkpoint, Owner, Totals};
 use super::plan::{Order, Plan};
 use super::words::Words;
 use crate::{Progress, Task};
@@ -31,6 +34,7 @@ pub(super) fn train(
         optimiser: Optimiser::new(plan.rule, layout.len()),
         best: None,
         metrics: Vec::new(),
+        since: Totals::default(),
     };
     let owner = Owner { identity: identity(learner, task, words), config: built.config };
     if let (Some(folder), true) = (&task.folder, task.resume) {
@@ -42,7 +46,6 @@ pub(super) fn train(
 
     let mut engine = Engine::on(plan.device, built.network, plan.isa).map_err(Error::usage)?;
     let mut round = (u64::MAX, Vec::new());
-    let mut since = Totals::default();
     while now.step < plan.steps && !is_over(plan, now.best.as_ref()) {
         let number = now.step / plan.steps_of_round;
         if plan.order != Order::Drawn && round.0 != number {
@@ -75,23 +78,25 @@ pub(super) fn train(
             return Err(lost(now.step, task));
         }
         now.step += 1;
-        since.add(outcome.loss, outcome.words, outcome.right, lessons.len());
+        now.since.add(outcome.loss, outcome.words, outcome.right, lessons.len());
 
         let ends = now.step == plan.steps;
         if plan.validate > 0 && (now.step.is_multiple_of(plan.validate) || ends) {
             validate(&mut engine, task, plan, words, &mut now);
         }
         if now.step.is_multiple_of(REPORT) || ends {
-            let (loss, accuracy) = since.means();
+            let (loss, accuracy) = now.since.means();
             (task.progress)(Progress { done: now.step, of: plan.steps, loss, accuracy });
             now.metrics.push(line(now.step, number, loss, accuracy, rate, now.best.as_ref()));
-            since = Totals::default();
+            now.since = Totals::default();
         }
-        // Between two reports there are sums that a checkpoint does not keep.
-        if let Some(folder) = &task.folder
-            && now.step.is_multiple_of(plan.checkpoint.next_multiple_of(REPORT))
-        {
+        let Some(folder) = &task.folder else { continue };
+        let is_late = !ends && task.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        if is_late || now.step.is_multiple_of(plan.checkpoint) {
             now.write(folder, &owner, &layout)?;
+        }
+        if is_late {
+            return Err(late(now.step, plan.steps, folder));
         }
     }
     if let Some(folder) = &task.folder {
@@ -151,13 +156,21 @@ fn lost(step: u64, task: &Task<'_>) -> Error {
     ))
 }
 
+/// What is said of a run whose time is up.
+fn late(step: u64, of: u64, folder: &Path) -> Error {
+    let folder = folder.display();
+    Error::unfinished(format!(
+        "the time is up after update {step} of {of}; {folder} has a checkpoint: the same options with --resume {folder} go on"
+    ))
+}
+
 /// What a checkpoint must agree with: everything that training depends on.
 fn identity(learner: &str, task: &Task<'_>, words: &Words) -> serde_json::Value {
-    // How often it is kept, where it is computed and what answers are told does not matter, and how long it goes on is free to
-    // change where nothing before depends on it.
+    // How often it is kept, where it is computed and what answers are told does not matter, the examples say which share they
+    // are, and how long it goes on is free to change where nothing before depends on it.
     let free: &[&str] = match task.settings.word("schedule") {
-        "linear" => &["checkpoint", "device", "oracle-length"],
-        _ => &["checkpoint", "device", "oracle-length", "steps", "epochs"],
+        "linear" => &["checkpoint", "device", "oracle-length", "share"],
+        _ => &["checkpoint", "device", "oracle-length", "share", "steps", "epochs"],
     };
     let settings: serde_json::Map<String, serde_json::Value> = task
         .settings
@@ -175,21 +188,12 @@ fn identity(learner: &str, task: &Task<'_>, words: &Words) -> serde_json::Value 
     })
 }
 
-/// What happened since the last report.
-#[derive(Default)]
-struct Totals {
-    loss: f64,
-    words: usize,
-    right: usize,
-    examples: usize,
-}
-
 impl Totals {
     fn add(&mut self, loss: f64, words: usize, right: usize, examples: usize) {
         self.loss += loss;
-        self.words += words;
-        self.right += right;
-        self.examples += examples;
+        self.words += words as u64;
+        self.right += right as u64;
+        self.examples += examples as u64;
     }
 
     /// Loss of a word, and the share of examples that were right.

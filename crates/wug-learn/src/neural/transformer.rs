@@ -52,6 +52,8 @@ const PROTOCOLS: &[Preset] = &[
             "style=recogs",
             "epochs=300",
             "batch=128",
+            "optimiser=adamw",
+            "weight-decay=0.01",
             "rate=0.0001",
             "schedule=linear",
             "warmup=5670",
@@ -116,27 +118,9 @@ impl Transformer {
         // The code of the HINT paper loses the limit on the way to the universal model.
         let clip = (!self.shared).then_some(15);
         let small = Config {
-            encoder_layers: 2,
-            decoder_layers: 2,
-            width: 128,
-            heads: 4,
-            feed_forward: 512,
-            embedding: 128,
             positions: if self.relative { Positions::Relative { clip } } else { Positions::Sinusoidal },
-            norm: Norm::Post,
-            activation: Activation::Relu,
-            attention_bias: false,
             shared: self.shared,
-            tied: false,
-            scale_words: true,
-            norm_words: false,
-            dropout: 0.1,
-            drop_hidden: true,
-            initial: Initial::Xavier,
-            source_words: sizes.source_words,
-            target_words: sizes.target_words,
-            special: 0,
-            source_start: None,
+            ..Config::small(sizes.source_words, sizes.target_words)
         };
         match style {
             // START before each source; START and NULL are words of the target.
@@ -170,6 +154,8 @@ impl Transformer {
                 source_start: Some(sizes.source_words as u32),
                 target_words: sizes.target_words + 1,
                 special: 1,
+                says_start: true,
+                head: true,
                 ..small
             },
             _ => small,
@@ -272,7 +258,8 @@ fn gigabytes(bytes: u64) -> String {
 fn fits(config: &Config, sizes: Sizes) -> Result<()> {
     let Some(limit) = config.longest() else { return Ok(()) };
     let source = sizes.longest_source + usize::from(config.source_start.is_some());
-    for (what, longest) in [("source", source), ("target", sizes.longest_target)] {
+    let target = sizes.longest_target + usize::from(config.says_start);
+    for (what, longest) in [("source", source), ("target", target)] {
         if longest > limit {
             return Err(Error::usage(format!(
                 "the longest {what} of the training examples has {longest} words, special ones included, and this model \
@@ -321,7 +308,7 @@ mod tests {
         let long = Sizes { longest_target: 600, ..SIZES };
         let message = |name, given: &[&str], sizes| build(name, given, sizes).err().unwrap().to_string();
         let said = message("transformer", &["style=recogs"], long);
-        assert!(said.contains("the longest target") && said.contains("600 words"), "{said}");
+        assert!(said.contains("the longest target") && said.contains("601 words"), "{said}");
         assert!(said.contains("512 positions"), "{said}");
         build("transformer-rel", &["style=recogs"], long).unwrap();
         let said = message("transformer", &["teacher=0.5"], SIZES);
@@ -330,8 +317,10 @@ mod tests {
         assert!(said.contains("relative positions"), "{said}");
         if cfg!(target_os = "linux") {
             let huge = ["width=8192", "feed-forward=16384", "encoder-layers=64", "decoder-layers=64"];
-            let said = message("transformer", &huge, SIZES);
-            assert!(said.contains("GB are free"), "{said}");
+            let endless = Sizes { longest_target: 5_000_000, ..SIZES };
+            for said in [message("transformer", &huge, SIZES), message("transformer-rel", &[], endless)] {
+                assert!(said.contains("GB are free"), "{said}");
+            }
         }
         let said = message("transformer", &["width=100", "heads=3"], SIZES);
         assert!(said.contains("3 heads do not divide"), "{said}");

@@ -2,7 +2,7 @@ use std::collections::HashMap;
 
 use sha2::{Digest, Sha256};
 
-use wug_data::Tokens;
+use wug_data::{Stream, Tokens};
 
 use super::Sizes;
 use crate::Lessons;
@@ -49,6 +49,19 @@ impl Words {
             words.examples.push((source, target));
         }
         words
+    }
+
+    /// Leaves so many of the training examples, at least one, drawn from all; their words stay known.
+    pub(super) fn keep_share(&mut self, share: f64, stream: &mut Stream) {
+        let kept = (share * self.examples.len() as f64).round().max(1.0) as usize;
+        if kept >= self.examples.len() {
+            return;
+        }
+        let mut chosen: Vec<usize> = (0..self.examples.len()).collect();
+        stream.shuffle(&mut chosen);
+        chosen.truncate(kept);
+        chosen.sort_unstable();
+        self.examples = chosen.into_iter().map(|i| std::mem::take(&mut self.examples[i])).collect();
     }
 
     /// A source in numbers.

@@ -52,11 +52,11 @@ pub(crate) struct Padded {
 }
 
 impl Padded {
-    /// Examples `first..` of a batch, the sources of which begin with `start`.
+    /// Examples `first..` of a batch, the sources and the targets of which begin with words of their own, if there are such.
     pub(crate) fn lessons(
         device: &Device,
         isa: Isa,
-        start: Option<u32>,
+        [source_start, target_start]: [Option<u32>; 2],
         lessons: &[Lesson<'_>],
         first: usize,
         step: Step,
@@ -65,8 +65,8 @@ impl Padded {
             device: device.clone(),
             isa,
             rows: lessons.len(),
-            sources: Side::new(start, &lessons.iter().map(|lesson| lesson.source).collect::<Vec<_>>()),
-            targets: Side::new(None, &lessons.iter().map(|lesson| lesson.target).collect::<Vec<_>>()),
+            sources: Side::new(source_start, &lessons.iter().map(|lesson| lesson.source).collect::<Vec<_>>()),
+            targets: Side::new(target_start, &lessons.iter().map(|lesson| lesson.target).collect::<Vec<_>>()),
             forced: lessons.iter().map(|lesson| lesson.forced).collect(),
             told: vec![false; lessons.len()],
             first,

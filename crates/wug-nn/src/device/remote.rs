@@ -34,6 +34,11 @@ pub(crate) trait Composed: Debug + Send + Sync {
         None
     }
 
+    /// A word that is to be said before every target.
+    fn target_start(&self) -> Option<u32> {
+        None
+    }
+
     /// Words of the longest sequence.
     fn longest(&self) -> usize {
         usize::MAX
@@ -119,8 +124,9 @@ impl Elsewhere<f32> for Remote {
         let mut outcome = Outcome::default();
         let mut sum: Option<Tensor<1>> = None;
         for piece in Self::cut(lessons) {
-            let (start, some) = (self.model.0.source_start(), &lessons[piece.clone()]);
-            let batch = Padded::lessons(&device, self.isa, start, some, piece.start, step);
+            let starts = [self.model.0.source_start(), self.model.0.target_start()];
+            let some = &lessons[piece.clone()];
+            let batch = Padded::lessons(&device, self.isa, starts, some, piece.start, step);
             let scores = self.model.0.scores(&parameters, &batch);
             let said = scores.clone().narrow(1, 0, self.model.0.words()).argmax(1);
             let loss = cross_entropy(&batch, scores, step.smoothing);
@@ -128,8 +134,8 @@ impl Elsewhere<f32> for Remote {
             let more = parameters.gradients(&mut found);
             sum = Some(sum.map_or(more.clone(), |sum| sum + more));
             let read = Transaction::default().register(loss.without_autodiff()).register(said).execute();
-            let words = some.iter().map(|lesson| lesson.target.len()).sum();
-            let right = right(some, &whole(&read[1]));
+            let words = batch.targets.lengths.iter().sum();
+            let right = right(starts[1], some, &whole(&read[1]));
             outcome.add(Outcome { loss: numbers(&read[0])[0].into(), words, right });
         }
         *gradients = sum.map(|sum| numbers(&sum.into_data())).unwrap_or_default();
@@ -140,11 +146,12 @@ impl Elsewhere<f32> for Remote {
         let parameters = Parameters::read(&self.layout, values, &self.device);
         let (model, limit) = (&self.model.0, self.model.0.longest());
         let added = usize::from(model.source_start().is_some());
+        let before = usize::from(model.target_start().is_some());
         let fits = |query: &Query<'_>| {
             let length = query.length.unwrap_or_default();
-            !query.source.is_empty() && query.source.len() + added <= limit && length < limit
+            !query.source.is_empty() && query.source.len() + added <= limit && before + length < limit
         };
-        let longest = longest.min(limit - 1);
+        let longest = longest.min((limit - 1).saturating_sub(before));
         let mut order: Vec<usize> = (0..queries.len()).filter(|&i| fits(&queries[i])).collect();
         // Sources of like length have answers of like length, mostly: they then end together.
         order.sort_by_key(|&i| queries[i].source.len());
@@ -176,10 +183,10 @@ fn cross_entropy(batch: &Padded, scores: Tensor<2>, smoothing: f64) -> Tensor<1>
 }
 
 /// How many examples have been said as the target has them; what was said lies step after step.
-fn right(lessons: &[Lesson<'_>], said: &[i32]) -> usize {
+fn right(start: Option<u32>, lessons: &[Lesson<'_>], said: &[i32]) -> usize {
     let is_right = |(row, lesson): &(usize, &Lesson<'_>)| {
         let said = said.iter().skip(*row).step_by(lessons.len());
-        lesson.target.iter().zip(said).all(|(&target, &said)| target as i32 == said)
+        start.iter().chain(lesson.target).zip(said).all(|(&target, &said)| target as i32 == said)
     };
     lessons.iter().enumerate().filter(is_right).count()
 }

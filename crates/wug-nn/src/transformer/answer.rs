@@ -51,7 +51,8 @@ impl Body {
         queries: &[Query<'_>],
         longest: usize,
     ) -> Vec<Option<Vec<u32>>> {
-        let distances = self.distances(work, longest + 1);
+        let before = self.config.before();
+        let distances = self.distances(work, before + longest + 1);
         let examples = sequences.source.len();
         let memory = self.encode(work, sequences);
         let pairs = |layer: &Vec<Sublayer>| {
@@ -71,8 +72,13 @@ impl Body {
         let mut answers: Vec<Vec<u32>> = vec![Vec::new(); examples];
         let mut ended = vec![false; examples];
         let mut fed = vec![self.config.start(); examples];
-        for t in 0..=longest {
+        // A start symbol that is to be said is not asked for, only fed.
+        for t in 0..before {
             let x = self.step(work, sequences, &mut state, &distances, &fed, t);
+            work.room.give(x);
+        }
+        for t in 0..=longest {
+            let x = self.step(work, sequences, &mut state, &distances, &fed, before + t);
             let scores = self.scores(work, &x);
             fed.clear();
             let rows = scores.chunks_exact(self.output.outputs);

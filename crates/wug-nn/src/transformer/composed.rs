@@ -232,6 +232,10 @@ impl Work<'_> {
 
     /// The scores of all words after each of some words.
     fn scores(&self, body: &Body, x: Tensor<3>) -> Tensor<2> {
+        let x = match &body.head {
+            Some(head) => self.norm(&head.norm, activation::gelu(self.linear(&head.dense, x))),
+            None => x,
+        };
         let [rows, words, width] = x.dims();
         // A table that is tied has a row for each word, the special ones included.
         let y = x.reshape([rows * words, width]).matmul(self.parameters.factor(body.output.weight));
@@ -250,7 +254,7 @@ fn column(window: Window, i: usize, j: usize) -> i32 {
 impl Body {
     fn work<'a>(&'a self, parameters: &'a Parameters, batch: &'a Padded) -> Work<'a> {
         let mut codes = Codes::new(self.config.width);
-        codes.reach(batch.sources.longest.max(batch.targets.longest));
+        codes.reach(batch.sources.longest.max(self.config.before() + batch.targets.longest));
         Work { config: &self.config, parameters, batch, codes }
     }
 }
@@ -266,6 +270,10 @@ impl Composed for Body {
 
     fn source_start(&self) -> Option<u32> {
         self.config.source_start
+    }
+
+    fn target_start(&self) -> Option<u32> {
+        self.config.says_start.then(|| self.config.start())
     }
 
     fn longest(&self) -> usize {
@@ -302,7 +310,9 @@ impl Composed for Body {
         let (memory, memory_hidden) = work.encode(self);
         let mut said = vec![None; self.decoder.depth];
         let mut fed = Tensor::full([batch.rows], i64::from(self.config.start()), &batch.device);
-        for position in 0..batch.targets.longest {
+        // A start symbol that is to be said is not asked for, only fed.
+        let before = self.config.before();
+        for position in 0..before + batch.targets.longest {
             let site = Site {
                 is_target: true,
                 place: DECODER,
@@ -312,8 +322,9 @@ impl Composed for Body {
                 memory: Some(&memory),
                 said: Some(&mut said),
             };
-            let x = work.stack(&self.decoder, fed.unsqueeze_dim(1), site);
-            fed = batch.say(position, work.scores(self, x), self.config.target_words);
+            let x = work.stack(&self.decoder, fed.clone().unsqueeze_dim(1), site);
+            let Some(t) = position.checked_sub(before) else { continue };
+            fed = batch.say(t, work.scores(self, x), self.config.target_words);
             if heard.hear(fed.clone()) {
                 return;
             }

@@ -95,9 +95,50 @@ pub struct Config {
     pub special: usize,
     /// A word that every source begins with.
     pub source_start: Option<u32>,
+    /// Whether the first word that the decoder has to say is the start symbol, which it is fed once more.
+    #[serde(default, skip_serializing_if = "is_not")]
+    pub says_start: bool,
+    /// Whether a matrix, GELU and normalisation stand before the output, as in BERT.
+    #[serde(default, skip_serializing_if = "is_not")]
+    pub head: bool,
+}
+
+/// What was not there before is not written, so that models without it are still known.
+#[allow(clippy::trivially_copy_pass_by_ref)]
+fn is_not(flag: &bool) -> bool {
+    !flag
 }
 
 impl Config {
+    /// A small model with the details of OpenNMT: two layers each, sinusoidal positions, normalisation after the sum, ReLU.
+    pub fn small(source_words: usize, target_words: usize) -> Self {
+        Self {
+            encoder_layers: 2,
+            decoder_layers: 2,
+            width: 128,
+            heads: 4,
+            feed_forward: 512,
+            embedding: 128,
+            positions: Positions::Sinusoidal,
+            norm: Norm::Post,
+            activation: Activation::Relu,
+            attention_bias: false,
+            shared: false,
+            tied: false,
+            scale_words: true,
+            norm_words: false,
+            dropout: 0.1,
+            drop_hidden: true,
+            initial: Initial::Xavier,
+            source_words,
+            target_words,
+            special: 0,
+            source_start: None,
+            says_start: false,
+            head: false,
+        }
+    }
+
     /// Why this is no model, if it is none.
     pub fn check(&self) -> Result<(), String> {
         let sizes = [self.encoder_layers, self.decoder_layers, self.width, self.heads, self.feed_forward];
@@ -133,6 +174,9 @@ impl Config {
             _ if self.tied && self.embedding != self.width => {
                 Err("a tied output needs words' vectors as wide as the model".to_owned())
             }
+            _ if self.says_start && self.special == 0 => {
+                Err("a start symbol that is said has to be among the words of the target".to_owned())
+            }
             _ if self.tied && self.special == 0 => {
                 Err("a tied output needs a start symbol among the words of the target".to_owned())
             }
@@ -146,6 +190,11 @@ impl Config {
             Positions::Learned(longest) => Some(longest),
             _ => None,
         }
+    }
+
+    /// How many words the decoder says before the target.
+    pub(super) fn before(&self) -> usize {
+        usize::from(self.says_start)
     }
 
     /// What the decoder is fed first.

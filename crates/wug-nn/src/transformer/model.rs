@@ -74,8 +74,17 @@ pub(super) struct Body {
     pub(super) layout: Layout,
     pub(super) encoder: Stack,
     pub(super) decoder: Stack,
+    /// What stands before the output, if anything does.
+    pub(super) head: Option<Head>,
     /// Whose matrix is the table of the target's words if it is tied.
     pub(super) output: Linear,
+}
+
+/// A matrix, GELU and normalisation.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Head {
+    pub(super) dense: Linear,
+    pub(super) norm: LayerNorm,
 }
 
 impl Body {
@@ -86,6 +95,10 @@ impl Body {
         let mut maker = Maker { layout: &mut layout, config: &config };
         let encoder = maker.stack("encoder", false);
         let decoder = maker.stack("decoder", true);
+        let head = config.head.then(|| Head {
+            dense: maker.linear("head", config.width, config.width, true),
+            norm: maker.norm("head.norm"),
+        });
         let output = if config.tied {
             let bias = maker.layout.add("output.bias", 1, config.target_words, Start::Constant(0.0));
             let (inputs, outputs) = (config.width, config.target_words);
@@ -93,7 +106,7 @@ impl Body {
         } else {
             maker.linear("output", config.width, config.target_words, true)
         };
-        Ok(Self { config, layout, encoder, decoder, output })
+        Ok(Self { config, layout, encoder, decoder, head, output })
     }
 }
 
@@ -199,7 +212,6 @@ impl Maker<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Activation;
     use super::*;
 
     /// The relative universal Transformer of the HINT paper on symbols.
@@ -212,20 +224,10 @@ mod tests {
             feed_forward: 2048,
             embedding: 128,
             positions: Positions::Relative { clip: None },
-            norm: Norm::Post,
-            activation: Activation::Relu,
-            attention_bias: false,
             shared: true,
-            tied: false,
-            scale_words: true,
-            norm_words: false,
-            dropout: 0.1,
-            drop_hidden: true,
-            initial: Initial::Xavier,
-            source_words: 19,
-            target_words: 13,
             special: 2,
             source_start: Some(18),
+            ..Config::small(19, 13)
         }
     }
 
@@ -239,7 +241,7 @@ mod tests {
 
     #[test]
     fn what_is_no_model_is_refused() {
-        let wrong: [Wrong; 8] = [
+        let wrong: [Wrong; 9] = [
             (|config| config.heads = 7, "heads do not divide"),
             (|config| config.heads = 0, "needs layers"),
             (|config| config.dropout = 1.0, "dropout 1 is not in"),
@@ -247,6 +249,7 @@ mod tests {
             (|config| config.special = 13, "no words but special ones"),
             (|config| config.source_start = Some(19), "no word of theirs"),
             (|config| config.tied = true, "as wide as the model"),
+            (|config| (config.special, config.says_start) = (0, true), "among the words of the target"),
             (|config| config.encoder_layers = 65, "at most 64"),
         ];
         for (change, message) in wrong {

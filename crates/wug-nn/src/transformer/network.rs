@@ -84,7 +84,7 @@ impl<T: Real> Network<T> for Model<T> {
     fn learn(&self, pass: &mut Pass<'_, T>, shard: &Shard<'_>, gradients: &mut [T]) -> Outcome {
         let lengths = shard.lessons.iter().flat_map(|lesson| [lesson.source.len(), lesson.target.len()]);
         assert!(lengths.clone().all(|length| length > 0), "a sequence without words");
-        let longest = lengths.max().unwrap_or_default() + self.added();
+        let longest = lengths.max().unwrap_or_default() + self.added().max(self.body.config.before());
         if let Some(limit) = self.body.config.longest() {
             assert!(longest <= limit, "a sequence of {longest} words, but {limit} positions");
         }
@@ -98,14 +98,15 @@ impl<T: Real> Network<T> for Model<T> {
     /// A source that has no words, or more than there are positions, has no answer; an answer that would have more has no
     /// end.
     fn answer(&self, pass: &mut Pass<'_, T>, queries: &[Query<'_>], longest: usize) -> Vec<Option<Vec<u32>>> {
-        let limit = self.body.config.longest().unwrap_or(usize::MAX);
+        let (limit, before) = (self.body.config.longest().unwrap_or(usize::MAX), self.body.config.before());
         let fits = |query: &Query<'_>| {
             let length = query.length.unwrap_or_default();
-            !query.source.is_empty() && query.source.len() + self.added() <= limit && length < limit
+            !query.source.is_empty() && query.source.len() + self.added() <= limit && before + length < limit
         };
         let asked: Vec<Query<'_>> = queries.iter().copied().filter(fits).collect();
-        let longest = longest.min(limit - 1);
-        let reach = asked.iter().map(|query| query.source.len() + self.added()).fold(longest + 1, usize::max);
+        let longest = longest.min((limit - 1).saturating_sub(before));
+        let reach = before + longest + 1;
+        let reach = asked.iter().map(|query| query.source.len() + self.added()).fold(reach, usize::max);
         let mut answers = self.at_desk(pass, reach, false, |work, sequences| {
             sequences.read_sources(&self.body.config, asked.iter().map(|query| query.source), 0, 0);
             self.body.answer(work, sequences, &asked, longest).into_iter()

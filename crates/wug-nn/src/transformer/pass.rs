@@ -1,12 +1,14 @@
 //! Whole sequences, forward and backward.
 
 use super::config::Positions;
-use super::model::{Body, Stack};
+use super::model::{Body, Head, Stack};
 use super::sequences::{Rows, Sequences};
 use super::sublayer::{Site, Trace};
 use super::work::Work;
 use crate::Real;
-use crate::kernels::{Into, add, add_row, cross_entropy, embed, embed_backward, largest, scale_add};
+use crate::kernels::{
+    Into, add, add_row, cross_entropy, embed, embed_backward, gelu, gelu_backward, largest, scale_add,
+};
 use crate::network::{Outcome, Step};
 
 /// What a stack has computed and its way back needs.
@@ -157,6 +159,14 @@ impl Body {
 
     /// Scores of the words, from what the last layer says.
     pub(super) fn scores<T: Real>(&self, work: &mut Work<'_, T>, x: &[T]) -> Vec<T> {
+        let Some(head) = &self.head else { return self.last_scores(work, x) };
+        let Headed { first, normal, steepness, read } = head.forward(work, x);
+        let scores = self.last_scores(work, &read);
+        work.room.give_all([first, normal, steepness, read]);
+        scores
+    }
+
+    fn last_scores<T: Real>(&self, work: &mut Work<'_, T>, x: &[T]) -> Vec<T> {
         let mut scores = work.room.take(x.len() / self.output.inputs * self.output.outputs);
         self.output.apply(work, x, &mut scores);
         add_row(work.isa, self.output.bias(work), &mut scores, self.output.outputs);
@@ -176,7 +186,9 @@ impl Body {
         let target =
             Site { rows: &sequences.target, memory_rows: &sequences.source, memory: &memory, place: DECODER };
         let (decoded, x) = self.decoder.forward(work, &sequences.fed, target);
-        let mut scores = self.scores(work, &x);
+        let headed = self.head.as_ref().map(|head| head.forward(work, &x));
+        let read = headed.as_ref().map_or(&x, |headed| &headed.read);
+        let mut scores = self.last_scores(work, read);
         let classes = self.output.outputs;
         let is_right = |rows: std::ops::Range<usize>| {
             rows.into_iter()
@@ -186,14 +198,57 @@ impl Body {
         let (targets, factor) = (&sequences.target_words, T::from_f64(step.factor));
         let loss = cross_entropy(work.isa, &mut scores, targets, factor, step.smoothing);
 
-        self.output.learn(work, &x, &scores, gradients);
+        self.output.learn(work, read, &scores, gradients);
         let mut d = work.room.take(x.len());
         self.output.backward(work, &scores, &mut d, Into::Replace);
+        if let (Some(head), Some(headed)) = (&self.head, headed) {
+            head.backward(work, &x, headed, &mut d, gradients);
+        }
         let mut d_memory = work.room.zeros(memory.len());
         self.decoder.backward(work, &sequences.fed, target, decoded, d, &mut d_memory, gradients);
         self.encoder.backward(work, &sequences.source_words, source, encoded, d_memory, &mut [], gradients);
         work.room.give_all([memory, x, scores]);
         Outcome { loss, words: sequences.target_words.len(), right }
+    }
+}
+
+/// What the head has computed and its way back needs.
+struct Headed<T> {
+    /// Before the activation.
+    first: Vec<T>,
+    /// The normalisation.
+    normal: Vec<T>,
+    steepness: Vec<T>,
+    /// What the output reads.
+    read: Vec<T>,
+}
+
+impl Head {
+    fn forward<T: Real>(&self, work: &mut Work<'_, T>, x: &[T]) -> Headed<T> {
+        let mut first = work.room.take(x.len());
+        self.dense.apply(work, x, &mut first);
+        let mut normal = work.room.take(x.len());
+        gelu(work.isa, self.dense.bias(work), &mut first, &mut normal);
+        let (steepness, read) = work.normalise(&self.norm, &mut normal);
+        Headed { first, normal, steepness, read }
+    }
+
+    /// From the gradient of what the output reads to that of what the last layer says, in place.
+    fn backward<T: Real>(
+        &self,
+        work: &mut Work<'_, T>,
+        x: &[T],
+        headed: Headed<T>,
+        d: &mut [T],
+        gradients: &mut [T],
+    ) {
+        let Headed { first, normal, steepness, read } = headed;
+        work.normalise_backward(&self.norm, &normal, &steepness, d, gradients);
+        gelu_backward(work.isa, &first, d);
+        self.dense.learn(work, x, d, gradients);
+        let d_first = work.room.copy(d);
+        self.dense.backward(work, &d_first, d, Into::Replace);
+        work.room.give_all([first, normal, steepness, read, d_first]);
     }
 }
 

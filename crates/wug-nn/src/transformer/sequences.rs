@@ -79,11 +79,13 @@ impl Sequences {
         self.fed.clear();
         self.target_words.clear();
         for (i, lesson) in lessons.iter().enumerate() {
-            self.target.add(lesson.target.len(), example_key(key, true, first + i));
+            self.target.add(config.before() + lesson.target.len(), example_key(key, true, first + i));
             if let Some((_, said)) = lesson.target.split_last() {
                 self.fed.push(config.start());
+                self.fed.extend(config.says_start.then(|| config.start()));
                 self.fed.extend_from_slice(said);
             }
+            self.target_words.extend(config.says_start.then(|| config.start()));
             self.target_words.extend_from_slice(lesson.target);
         }
     }

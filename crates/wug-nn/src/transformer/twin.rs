@@ -211,10 +211,15 @@ impl Twin<'_> {
         let (tape, config) = (&self.tape, self.config());
         let source: Vec<u32> = config.source_start.into_iter().chain(lesson.source.iter().copied()).collect();
         let memory = self.stack("encoder", &source, None);
-        let fed = [&[config.start()], &lesson.target[..lesson.target.len() - 1]].concat();
+        let start: &[u32] = if config.says_start { &[config.start()] } else { &[] };
+        let wanted = [start, lesson.target].concat();
+        let fed = [&[config.start()], &wanted[..wanted.len() - 1]].concat();
         let said = self.stack("decoder", &fed, Some(&memory));
         let mut loss = tape.constant(vec![0.0]);
-        for (&target, x) in lesson.target.iter().zip(said) {
+        for (target, mut x) in wanted.into_iter().zip(said) {
+            if config.head {
+                x = self.norm("head.norm", self.each(self.linear("head", x), gelu));
+            }
             let matrix = if config.tied { "decoder.words" } else { "output" };
             let scores = tape.add(tape.matrix(self.get(matrix), x), self.get("output.bias"));
             let shares = tape.softmax(scores);
@@ -273,7 +278,7 @@ mod tests {
             (0usize..4).prop_map(|clip| Positions::Relative { clip: Some(clip) }),
         ];
         let sizes = (1usize..4, 1usize..3, 1usize..4, 1usize..7, 1usize..10, 1usize..9);
-        (positions, sizes, any::<[bool; 9]>()).prop_map(|(positions, sizes, flags)| {
+        (positions, sizes, any::<[bool; 11]>()).prop_map(|(positions, sizes, flags)| {
             let (encoder_layers, decoder_layers, heads, head, feed_forward, embedding) = sizes;
             let tied = flags[4] && flags[8];
             Config {
@@ -298,6 +303,8 @@ mod tests {
                 target_words: 4,
                 special: usize::from(tied || flags[8]),
                 source_start: flags[7].then_some(4),
+                says_start: (tied || flags[8]) && flags[9],
+                head: flags[10],
             }
         })
     }
@@ -350,7 +357,7 @@ mod tests {
             let smoothing = if smooth { 0.1 } else { 0.0 };
             let (loss, gradients) = learn(&body, &values, &lessons, smoothing);
             // The approximation of the normal distribution is as exact as single precision is.
-            let gelu = config.activation == Activation::Gelu;
+            let gelu = config.activation == Activation::Gelu || config.head;
             let step = Step { smoothing, ..Step::PLAIN };
             for isa in ISAS {
                 let mut engine = Engine::new(Model::new(config.clone()).unwrap(), isa);
@@ -394,27 +401,14 @@ mod tests {
 
     fn fixed(positions: Positions) -> Config {
         Config {
-            encoder_layers: 2,
-            decoder_layers: 2,
             width: 24,
             heads: 3,
             feed_forward: 40,
             embedding: 16,
             positions,
-            norm: Norm::Post,
-            activation: Activation::Relu,
             attention_bias: true,
-            shared: false,
-            tied: false,
-            scale_words: true,
-            norm_words: false,
             dropout: 0.2,
-            drop_hidden: true,
-            initial: Initial::Xavier,
-            source_words: 5,
-            target_words: 4,
-            special: 0,
-            source_start: None,
+            ..Config::small(5, 4)
         }
     }
 
@@ -473,6 +467,25 @@ mod tests {
             right += usize::from(said == *wanted);
         }
         right
+    }
+
+    #[test]
+    fn what_is_longer_than_the_positions_has_no_answer() {
+        for says_start in [false, true] {
+            let config =
+                Config { special: 1, says_start, source_start: Some(4), ..fixed(Positions::Learned(9)) };
+            let mut engine = Engine::new(Model::new(config).unwrap(), Isa::best());
+            let values: Vec<f32> = numbers(3, engine.network().layout().len());
+            let sources: Vec<Vec<u32>> = [0, 1, 8, 9, 500].map(|length| vec![1; length]).to_vec();
+            let query = |source, length| Query { source, length: Some(length) };
+            let queries: Vec<Query<'_>> = sources.iter().map(|source| query(source, 3)).collect();
+            let long = [7, 8, 9, 1000].map(|length| query(&sources[1], length));
+            let answers = engine.answer(&values, &[&queries[..], &long].concat(), 2000);
+            let lengths: Vec<Option<usize>> =
+                answers.iter().map(|said| said.as_ref().map(Vec::len)).collect();
+            let last = (!says_start).then_some(8);
+            assert_eq!(lengths, [None, Some(3), Some(3), None, None, Some(7), last, None, None]);
+        }
     }
 
     #[test]

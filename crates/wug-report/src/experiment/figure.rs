@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::{Figure, Outcome};
 
-const COLOURS: [&str; 9] =
+pub(super) const COLOURS: [&str; 9] =
     ["#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#bbbbbb", "#000000", "#994455"];
 const LEFT: f64 = 60.0;
 const TOP: f64 = 44.0;
@@ -22,12 +22,30 @@ struct Series {
 /// The picture of an experiment that has one, as SVG.
 pub fn figure(outcome: &Outcome) -> Option<String> {
     let kind = outcome.experiment.figure?;
+    if kind == Figure::Fit {
+        return super::scatter::scatter(outcome);
+    }
     let series = series(outcome);
     let columns = outcome.experiment.columns.len().max(1);
     let step = (640.0 / columns as f64).max(26.0);
     let width = LEFT + step * columns as f64 + 20.0;
     let rows = series.len().div_ceil(2) as f64;
     let total = TOP + HEIGHT + 62.0 + 18.0 * rows;
+    let mut out = heading(outcome, width, total);
+    axes(&mut out, outcome, step, width);
+    for (i, one) in series.iter().enumerate() {
+        match kind {
+            Figure::Lines | Figure::Fit => line(&mut out, one, step),
+            Figure::Bars => bars(&mut out, one, (i, series.len()), step),
+        }
+    }
+    legend(&mut out, &series, kind, width);
+    out.push_str("</svg>\n");
+    Some(out)
+}
+
+/// The beginning of a picture: its size, its title and what is to be said first.
+pub(super) fn heading(outcome: &Outcome, width: f64, total: f64) -> String {
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {total:.0}\" \
          font-family=\"sans-serif\" font-size=\"11\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
@@ -40,16 +58,7 @@ pub fn figure(outcome: &Outcome) -> Option<String> {
     if let Some(warning) = outcome.warning() {
         let _ = writeln!(out, "<text x=\"{LEFT}\" y=\"34\" fill=\"#cc0000\">{warning}</text>");
     }
-    axes(&mut out, outcome, step, width);
-    for (i, one) in series.iter().enumerate() {
-        match kind {
-            Figure::Lines => line(&mut out, one, step),
-            Figure::Bars => bars(&mut out, one, (i, series.len()), step),
-        }
-    }
-    legend(&mut out, &series, kind, width);
-    out.push_str("</svg>\n");
-    Some(out)
+    out
 }
 
 /// What there is to draw: rows that were run, and the paper's.
@@ -170,7 +179,7 @@ fn legend(out: &mut String, series: &[Series], kind: Figure, width: f64) {
         let y = TOP + HEIGHT + 54.0 + 18.0 * (i / 2) as f64;
         let colour = one.colour;
         match kind {
-            Figure::Lines => {
+            Figure::Lines | Figure::Fit => {
                 let dash = if one.is_theirs { " stroke-dasharray=\"5 4\"" } else { "" };
                 let (end, middle) = (x + 22.0, y - 4.0);
                 let _ = writeln!(
@@ -197,7 +206,7 @@ fn opacity(series: &Series) -> &'static str {
     if series.is_theirs { "0.4" } else { "1" }
 }
 
-fn escaped(text: &str) -> String {
+pub(super) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
@@ -225,7 +234,7 @@ mod tests {
             let text = text.replace("\"lines\"", &format!("\"{kind}\""));
             let experiment = Experiment::read("x", &text, Scale::Cpu).unwrap();
             let ours = vec![vec![Ours::Runs(vec![5.0, 7.0]), Ours::Runs(vec![50.0])]];
-            let drawn = figure(&Outcome { experiment, ours }).unwrap();
+            let drawn = figure(&Outcome { experiment, ours, points: Vec::new() }).unwrap();
             assert!(drawn.contains("steps &amp; accuracy") && drawn.contains("search, published"));
             let mark = if kind == "lines" { "<circle" } else { "opacity=" };
             assert_eq!(drawn.matches(mark).count(), marks, "{drawn}");

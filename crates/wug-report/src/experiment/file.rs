@@ -6,7 +6,7 @@ use serde::Deserialize;
 use toml::Value;
 use wug_data::{Error, Result};
 
-use super::{Column, Experiment, Figure, Row, Run, Scale, Theirs, wrong};
+use super::{Asks, Column, Experiment, Figure, Fit, Row, Run, Scale, Theirs, wrong};
 use crate::{Decoding, Number, compared, published};
 
 /// The most rows that a grid may stand for.
@@ -40,6 +40,10 @@ struct File {
     /// Settings by name, for rows that follow it.
     #[serde(default)]
     protocol: BTreeMap<String, Set>,
+    /// What every run is asked beside what the columns show: experiments that ask the same share their runs.
+    #[serde(default)]
+    asks: Asks,
+    fit: Option<Fit>,
     figure: Option<Figure>,
     axis: Option<String>,
     scale: Scales,
@@ -55,8 +59,12 @@ struct ColumnOfFile {
     metric: Option<String>,
     by: Option<String>,
     value: Option<Value>,
+    /// The fact whose importance it shows.
+    importance: Option<String>,
     #[serde(default)]
     set: Set,
+    /// The scales that have this column; all if absent.
+    scales: Option<Vec<String>>,
 }
 
 #[derive(Deserialize)]
@@ -74,9 +82,17 @@ struct ScaleOfFile {
     limit: Option<usize>,
     /// How often each row is run.
     runs: Option<u64>,
+    /// Seed of the data.
+    seed: Option<Value>,
+    /// Settings of the data.
+    #[serde(default)]
+    with: Set,
     /// Settings of rows that follow a protocol.
     #[serde(default)]
     set: Set,
+    /// Settings of rows that follow the protocol of this name.
+    #[serde(default)]
+    protocol: BTreeMap<String, Set>,
 }
 
 #[derive(Deserialize)]
@@ -84,6 +100,10 @@ struct ScaleOfFile {
 struct RowOfFile {
     name: String,
     run: Option<RunOfFile>,
+    /// The dataset, in the place of the columns'.
+    dataset: Option<String>,
+    /// The value of the columns' fact that counts in this row.
+    value: Option<Value>,
     /// The paper's numbers, a column each.
     published: Option<Vec<f64>>,
     /// The learner whose numbers in `published/` these are.
@@ -110,7 +130,7 @@ struct RunOfFile {
 
 pub(super) fn read(name: &str, text: &str, scale: Scale) -> Result<Experiment> {
     let file: File = toml::from_str(text).map_err(|error| wrong(name, error))?;
-    let columns = columns(name, &file)?;
+    let columns = columns(name, &file, scale)?;
     let chosen = match scale {
         Scale::Smoke => &file.scale.smoke,
         Scale::Cpu => &file.scale.cpu,
@@ -118,8 +138,7 @@ pub(super) fn read(name: &str, text: &str, scale: Scale) -> Result<Experiment> {
     };
     let mut rows = Vec::new();
     for row in &file.row {
-        let is_here = |scales: &Vec<String>| scales.iter().any(|known| known == scale.name());
-        if row.scales.as_ref().is_none_or(is_here) {
+        if is_at(scale, row.scales.as_ref()) {
             rows.extend(expand(name, &file, row, chosen, scale, &columns)?);
         }
         if rows.len() > MAX_ROWS {
@@ -137,8 +156,17 @@ pub(super) fn read(name: &str, text: &str, scale: Scale) -> Result<Experiment> {
         axis: file.axis,
         columns,
         rows,
+        fit: file.fit,
+        asks: file.asks,
+        data_seed: chosen.seed.as_ref().map(|seed| typed(name, "seed", seed)).transpose()?,
+        with: typed_set(name, &chosen.with)?,
         limit: chosen.limit,
     })
+}
+
+/// Whether something is there at a scale.
+fn is_at(scale: Scale, scales: Option<&Vec<String>>) -> bool {
+    scales.is_none_or(|scales| scales.iter().any(|known| known == scale.name()))
 }
 
 /// A value as `--set` takes it.
@@ -156,9 +184,13 @@ fn typed_set(name: &str, set: &Set) -> Result<BTreeMap<String, String>> {
     set.iter().map(|(key, value)| Ok((key.clone(), typed(name, key, value)?))).collect()
 }
 
-fn columns(name: &str, file: &File) -> Result<Vec<Column>> {
+fn columns(name: &str, file: &File, scale: Scale) -> Result<Vec<Column>> {
     let dataset = |own: &Option<String>| {
-        own.clone().or_else(|| file.dataset.clone()).ok_or_else(|| wrong(name, "a column has no dataset"))
+        let given = own.clone().or_else(|| file.dataset.clone());
+        // Rows that all have their own need no other.
+        let needless =
+            !file.row.is_empty() && file.row.iter().all(|row| row.dataset.is_some() || row.run.is_none());
+        given.or(needless.then(String::new)).ok_or_else(|| wrong(name, "a column has no dataset"))
     };
     let part = |own: &Option<String>| own.clone().or_else(|| file.part.clone()).unwrap_or("test".to_owned());
     let plain = |heading: String| -> Result<Column> {
@@ -168,6 +200,7 @@ fn columns(name: &str, file: &File) -> Result<Vec<Column>> {
             part: part(&None),
             metric: file.metric.clone(),
             by: None,
+            importance: None,
             set: BTreeMap::new(),
             vary: None,
         })
@@ -180,7 +213,7 @@ fn columns(name: &str, file: &File) -> Result<Vec<Column>> {
         let counted = (value != "mean").then(|| value.clone());
         columns.push(Column { by: Some((fact.clone(), counted)), ..plain(value.clone())? });
     }
-    for own in &file.column {
+    for own in file.column.iter().filter(|own| is_at(scale, own.scales.as_ref())) {
         let value = own.value.as_ref().map(|value| typed(name, "value", value)).transpose()?;
         let by = own.by.clone().or_else(|| file.by.clone());
         if value.is_some() && by.is_none() {
@@ -195,6 +228,7 @@ fn columns(name: &str, file: &File) -> Result<Vec<Column>> {
             part: part(&own.part),
             metric: own.metric.clone().or_else(|| file.metric.clone()),
             by: by.map(|fact| (fact, value)),
+            importance: own.importance.clone(),
             set: typed_set(name, &own.set)?,
             vary: None,
         });
@@ -221,10 +255,19 @@ fn expand(
     columns: &[Column],
 ) -> Result<Vec<Row>> {
     let theirs = theirs(name, file, row, columns)?;
+    let value = row.value.as_ref().map(|value| typed(name, "value", value)).transpose()?;
     let runs = row.runs.get(scale.name()).copied().or(chosen.runs).unwrap_or(1);
     let Some(run) = &row.run else {
         let note = row.note.clone();
-        return Ok(vec![Row { name: row.name.clone(), run: None, runs: 0, theirs, note }]);
+        return Ok(vec![Row {
+            name: row.name.clone(),
+            run: None,
+            dataset: row.dataset.clone(),
+            value,
+            runs: 0,
+            theirs,
+            note,
+        }]);
     };
     let mut set = BTreeMap::new();
     if let Some(protocol) = &run.protocol {
@@ -234,12 +277,15 @@ fn expand(
         set.extend(typed_set(name, known)?);
     }
     set.extend(typed_set(name, &run.set)?);
-    if run.protocol.is_some() {
+    if let Some(protocol) = &run.protocol {
         set.extend(typed_set(name, &chosen.set)?);
+        set.extend(chosen.protocol.get(protocol).map_or(Ok(BTreeMap::new()), |set| typed_set(name, set))?);
     }
     let mut rows = vec![Row {
         name: row.name.clone(),
         run: Some(Run { learner: run.learner.clone(), set, follows: run.protocol.is_some() }),
+        dataset: row.dataset.clone(),
+        value,
         runs,
         theirs,
         note: row.note.clone(),
@@ -312,7 +358,7 @@ fn number_of(numbers: &[&Number], row: &RowOfFile, column: &Column) -> Option<Th
         // Subsets have names as parts have.
         part = format!("{part}-{subset}");
     }
-    let dataset = column.dataset.replace("{run}", "1");
+    let dataset = row.dataset.as_ref().unwrap_or(&column.dataset).replace("{run}", "1");
     let is_bleu = column.metric.as_deref() == Some("bleu");
     let fits = |number: &&&Number| {
         let what = compared(number);

@@ -3,10 +3,12 @@
 mod embedded;
 mod figure;
 mod file;
+mod fit;
 mod outcome;
 mod print;
+mod scatter;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::str::FromStr;
 
@@ -17,6 +19,7 @@ use crate::Number;
 
 pub use embedded::{EXPERIMENTS, experiment_text};
 pub use figure::figure;
+pub use fit::{Fit, Line};
 pub use outcome::{Ours, Outcome, Scores};
 pub use print::{csv as experiment_csv, latex, markdown};
 
@@ -80,7 +83,27 @@ pub struct Experiment {
     pub columns: Vec<Column>,
     /// The rows.
     pub rows: Vec<Row>,
+    /// The line that is fitted to the numbers of a row, if there is one.
+    pub fit: Option<Fit>,
+    /// What all runs are asked beside what the columns show.
+    asks: Asks,
+    /// Seed of the data, if not the first.
+    data_seed: Option<String>,
+    /// Settings of the data.
+    with: BTreeMap<String, String>,
     limit: Option<usize>,
+}
+
+/// What a trained model is asked.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, serde::Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Asks {
+    /// The parts it answers.
+    pub parts: BTreeSet<String>,
+    /// The facts that its scores are broken down by.
+    pub by: BTreeSet<String>,
+    /// Whether the importance of facts is measured.
+    pub importance: bool,
 }
 
 /// How an experiment is drawn.
@@ -91,6 +114,8 @@ pub enum Figure {
     Lines,
     /// A bar for each row, in groups by column.
     Bars,
+    /// Points by size of data or model, and the line that is fitted to them.
+    Fit,
 }
 
 /// What a column measures.
@@ -106,6 +131,8 @@ pub struct Column {
     pub metric: Option<String>,
     /// The fact that scores are broken down by, and the value that counts; all if there is none.
     pub by: Option<(String, Option<String>)>,
+    /// The fact whose share of all importance it is, in the place of accuracy.
+    pub importance: Option<String>,
     /// Settings that only this column has, for rows that follow a protocol.
     pub set: BTreeMap<String, String>,
     /// The setting whose value the column is, for all rows.
@@ -119,6 +146,10 @@ pub struct Row {
     pub name: String,
     /// What is run; nothing where the paper's numbers stand alone.
     pub run: Option<Run>,
+    /// The dataset, in the place of the columns'.
+    pub dataset: Option<String>,
+    /// The value of a column's fact that counts in this row, where the column has none.
+    pub value: Option<String>,
     /// How often it is run.
     pub runs: u64,
     /// The paper's numbers, a column each.
@@ -162,17 +193,19 @@ impl From<&Number> for Theirs {
 pub struct Cell {
     /// The dataset.
     pub dataset: String,
-    /// The part.
-    pub part: String,
+    /// Its seed, if not the first.
+    pub data_seed: Option<String>,
+    /// Its settings.
+    pub with: BTreeMap<String, String>,
     /// The learner.
     pub learner: String,
     /// Its settings.
     pub set: BTreeMap<String, String>,
     /// The metric, if not the benchmark's own.
     pub metric: Option<String>,
-    /// The fact that scores are broken down by.
-    pub by: Option<String>,
-    /// Only so many examples of the part.
+    /// What it is asked.
+    pub asks: Asks,
+    /// Only so many examples of a part.
     pub limit: Option<usize>,
     /// Seed of the learner.
     pub seed: u64,
@@ -181,7 +214,7 @@ pub struct Cell {
 impl Cell {
     /// What `wug` is called with to run it.
     pub fn arguments(&self) -> Vec<String> {
-        let mut all = vec!["run".to_owned(), format!("{}#{}", self.dataset, self.part)];
+        let mut all = vec!["run".to_owned(), format!("{}#{}", self.dataset, self.parts(","))];
         let mut add = |option: &str, value: String| all.extend([option.to_owned(), value]);
         add("--learner", self.learner.clone());
         for (name, value) in &self.set {
@@ -191,11 +224,20 @@ impl Cell {
         if let Some(metric) = &self.metric {
             add("--metric", metric.clone());
         }
-        if let Some(by) = &self.by {
+        for by in &self.asks.by {
             add("--by", by.clone());
         }
         if let Some(limit) = self.limit {
             add("--limit", limit.to_string());
+        }
+        if let Some(seed) = &self.data_seed {
+            add("--seed", seed.clone());
+        }
+        for (name, value) in &self.with {
+            add("--with", format!("{name}={value}"));
+        }
+        if self.asks.importance {
+            all.push("--importance".to_owned());
         }
         all
     }
@@ -205,9 +247,15 @@ impl Cell {
         let training = |cell: &Self| {
             let mut set = cell.set.clone();
             set.remove("oracle-length");
-            (cell.dataset.clone(), cell.learner.clone(), set, cell.seed)
+            let data = (cell.dataset.clone(), cell.data_seed.clone(), cell.with.clone());
+            (data, cell.learner.clone(), set, cell.seed)
         };
         training(self) == training(other)
+    }
+
+    fn parts(&self, between: &str) -> String {
+        let parts: Vec<&str> = self.asks.parts.iter().map(String::as_str).collect();
+        parts.join(between)
     }
 
     /// A name for its folder: readable, and another for every other run.
@@ -217,14 +265,14 @@ impl Cell {
         for byte in self.arguments().join("\0").bytes() {
             hash = (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
         }
-        let place = format!("{}-{}", self.dataset.replace('/', "-"), self.part);
+        let place = format!("{}-{}", self.dataset.replace('/', "-"), self.parts("-"));
         format!("{}.{place}.{}-{hash:016x}", self.learner, self.seed)
     }
 }
 
 impl fmt::Display for Cell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} on {}#{}, seed {}", self.learner, self.dataset, self.part, self.seed)
+        write!(f, "{} on {}#{}, seed {}", self.learner, self.dataset, self.parts(","), self.seed)
     }
 }
 
@@ -246,25 +294,42 @@ impl Experiment {
         set.extend(column.set.clone().into_iter().filter(|_| run.follows));
         set.extend(column.vary.clone());
         Some(Cell {
-            dataset: column.dataset.replace("{run}", &(number % 5 + 1).to_string()),
-            part: column.part.clone(),
+            dataset: row
+                .dataset
+                .as_ref()
+                .unwrap_or(&column.dataset)
+                .replace("{run}", &(number % 5 + 1).to_string()),
+            data_seed: self.data_seed.clone(),
+            with: self.with.clone(),
             learner: run.learner.clone(),
             set,
             metric: column.metric.clone(),
-            by: column.by.as_ref().map(|(fact, _)| fact.clone()),
+            asks: self.asks_of(column),
             limit: self.limit,
             seed: number,
         })
     }
 
+    /// Everything that is asked of a model for this column: what all columns of its dataset show, so that they are one run.
+    fn asks_of(&self, column: &Column) -> Asks {
+        let mut asks = self.asks.clone();
+        let alike = |other: &&Column| (&other.dataset, &other.metric) == (&column.dataset, &column.metric);
+        for other in self.columns.iter().filter(alike) {
+            asks.parts.insert(other.part.clone());
+            asks.by.extend(other.by.iter().map(|(fact, _)| fact.clone()));
+            asks.importance |= other.importance.is_some();
+        }
+        asks
+    }
+
     /// Every run, each once: all first runs before all second ones, so that a table left half done has no empty cells.
     pub fn cells(&self) -> Vec<Cell> {
         let most = self.rows.iter().map(|row| row.runs).max().unwrap_or_default();
-        let mut cells: Vec<Cell> = Vec::new();
+        let (mut cells, mut known) = (Vec::new(), BTreeSet::new());
         for number in 0..most {
             for row in self.rows.iter().filter(|row| number < row.runs) {
                 for cell in self.columns.iter().filter_map(|column| self.cell(row, column, number)) {
-                    if !cells.contains(&cell) {
+                    if known.insert(cell.clone()) {
                         cells.push(cell);
                     }
                 }

@@ -2,24 +2,70 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Experiment, Scale};
+use super::{Column, Experiment, Fit, Line, Row, Scale};
 
 /// What `scores.json` of a run has.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Scores {
     parts: Vec<PartScores>,
+    learned: Option<Learned>,
+}
+
+/// How large the model was that was scored.
+#[derive(Debug, Clone, Copy, Deserialize)]
+pub(super) struct Learned {
+    pub(super) parameters: u64,
+    pub(super) examples: u64,
 }
 
 #[derive(Debug, Clone, Deserialize)]
 struct PartScores {
+    part: String,
     n: u64,
     correct: u64,
     score: Option<f64>,
-    by: Option<GroupScores>,
+    by: Option<By>,
+    #[serde(default)]
+    slices: Vec<SliceScores>,
+}
+
+/// One table by itself, several as a list.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(untagged)]
+enum By {
+    One(GroupScores),
+    Several(Vec<GroupScores>),
+}
+
+impl By {
+    fn all(&self) -> &[GroupScores] {
+        match self {
+            Self::One(one) => std::slice::from_ref(one),
+            Self::Several(several) => several,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Deserialize)]
+struct SliceScores {
+    slice: String,
+    importance: Option<ImportanceScores>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+struct ImportanceScores {
+    shares: Vec<ShareScores>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+struct ShareScores {
+    fact: String,
+    share: f64,
 }
 
 #[derive(Debug, Clone, Deserialize)]
 struct GroupScores {
+    fact: String,
     groups: Vec<GroupScore>,
 }
 
@@ -31,19 +77,34 @@ struct GroupScore {
 }
 
 impl Scores {
-    /// The number of a column: percent right, of all or of one group, or the score of the whole part.
-    pub fn value(&self, group: Option<&str>) -> Option<f64> {
-        let part = self.parts.first()?;
+    /// The number of a row and column: percent right, of all or of one group, or the score of the whole part.
+    pub fn value(&self, row: &Row, column: &Column) -> Option<f64> {
+        let part = self.parts.iter().find(|part| part.part == column.part)?;
         let percent = |correct: u64, n: u64| (n > 0).then(|| 100.0 * correct as f64 / n as f64);
-        let Some(group) = group else {
+        let group =
+            column.by.as_ref().and_then(|(fact, value)| Some((fact, value.as_ref().or(row.value.as_ref())?)));
+        if let Some(feature) = &column.importance {
+            let slice = group.map_or("all", |(_, value)| value);
+            let slice = part.slices.iter().find(|known| known.slice == slice)?;
+            let shares = &slice.importance.as_ref()?.shares;
+            return shares.iter().find(|share| share.fact == *feature).map(|share| 100.0 * share.share);
+        }
+        let Some((fact, group)) = group else {
             return part.score.or_else(|| percent(part.correct, part.n));
         };
         let same = |value: &serde_json::Value| match value.as_str() {
             Some(text) => text == group,
-            None => format!("{value}") == group,
+            None => format!("{value}") == *group,
         };
-        let found = part.by.as_ref()?.groups.iter().find(|other| same(&other.value))?;
+        let fact = fact.replace('-', "_");
+        let groups = part.by.as_ref()?.all().iter().find(|groups| groups.fact == fact)?;
+        let found = groups.groups.iter().find(|other| same(&other.value))?;
         percent(found.correct, found.n)
+    }
+
+    /// How large the model was, if it has parameters.
+    pub(super) fn learned(&self) -> Option<Learned> {
+        self.learned
     }
 }
 
@@ -107,6 +168,8 @@ pub struct Outcome {
     pub experiment: Experiment,
     /// What came out, by row and column.
     pub ours: Vec<Vec<Ours>>,
+    /// For each row the sizes and numbers of its runs, where a line is fitted to them.
+    pub points: Vec<Vec<(f64, f64)>>,
 }
 
 impl Outcome {
@@ -114,6 +177,19 @@ impl Outcome {
     pub fn warning(&self) -> Option<&'static str> {
         (self.experiment.scale == Scale::Smoke)
             .then_some("SMOKE TEST: this shows that the experiment runs; its numbers are no results")
+    }
+
+    /// The lines that are fitted to rows, with their names.
+    pub(super) fn lines(&self) -> Vec<(&str, &Fit, Line)> {
+        let Some(fit) = &self.experiment.fit else { return Vec::new() };
+        let rows = self.experiment.rows.iter().zip(&self.points);
+        rows.filter_map(|(row, points)| Some((row.name.as_str(), fit, Line::fitted(points)?))).collect()
+    }
+
+    /// What the fitted lines say, a sentence each.
+    pub fn fitted(&self) -> Vec<String> {
+        let lines = self.lines().into_iter();
+        lines.map(|(name, fit, line)| format!("{name}: {}", fit.said(line))).collect()
     }
 
     /// The numbers of runs behind a row: `3`, or `1-3` where some are still open.

@@ -70,6 +70,9 @@ pub fn markdown(outcome: &Outcome) -> String {
     for cells in &lines {
         text.push_str(&line(cells));
     }
+    for said in outcome.fitted() {
+        let _ = writeln!(text, "\n{said}");
+    }
     text
 }
 

@@ -107,8 +107,17 @@ fn every_number_of_a_table_is_shown() {
         ("nacs/table-10", "Table 10", 12),
         ("nacs/table-2", "Table 2", 48),
         ("nacs/table-3", "Table 3", 4),
+        ("cogs/table-1", "Table 1", 0),
+        ("recogs/table-4", "Table 4", 32),
+        ("recogs/table-6", "Table 6", 40),
+        ("recogs/figure-5", "Section 5, Figure 5", 4),
+        ("hint/table-3", "Table 3", 54),
     ] {
-        let paper = name.split('/').next().unwrap();
+        // The numbers of others on COGS are in the ReCOGS paper.
+        let paper = match name.split('/').next().unwrap() {
+            "cogs" => "recogs",
+            paper => paper,
+        };
         let experiment = Experiment::named(name, Scale::Paper).unwrap();
         let shown: usize = experiment.rows.iter().map(|row| row.theirs.iter().flatten().count()).sum();
         let of = |number: &&crate::Number| number.paper == paper && number.source == source;
@@ -129,7 +138,7 @@ fn every_number_of_a_table_is_shown() {
 fn tables_are_printed_for_papers() {
     let experiment = read(Scale::Smoke);
     let ours = vec![vec![Ours::Runs(vec![98.0, 99.0]), Ours::NoLearner], vec![Ours::NotRun, Ours::NotRun]];
-    let outcome = Outcome { experiment, ours };
+    let outcome = Outcome { experiment, ours, points: Vec::new() };
     assert_eq!(
         markdown(&outcome),
         "A table (P, Table 4; scale smoke)\n\n\
@@ -145,11 +154,55 @@ fn tables_are_printed_for_papers() {
 
 #[test]
 fn scores_of_a_run_are_read() {
-    let text = r#"{"parts":[{"part":"test","n":4,"correct":1,"score":12.5,
-        "by":{"fact":"action_length","groups":[{"value":24,"n":2,"correct":1},{"value":"SL","n":2,"correct":0}]}}]}"#;
-    let scores: Scores = serde_json::from_str(text).unwrap();
+    let one = r#"{"fact":"action_length","groups":[{"value":24,"n":2,"correct":1}]}"#;
+    let two = r#"{"fact":"subset","groups":[{"value":"SL","n":2,"correct":0}]}"#;
+    let read = |by: String| -> Scores {
+        let text = format!(
+            r#"{{"parts":[{{"part":"test","n":4,"correct":1,"score":12.5,"by":{by},"slices":[{{"slice":"SL",
+            "importance":{{"shares":[{{"fact":"depth","share":0.25}}]}}}}]}}]}}"#
+        );
+        serde_json::from_str(&text).unwrap()
+    };
+    let experiment = read_columns();
+    let value = |scores: &Scores, row: usize, column: usize| {
+        scores.value(&experiment.rows[row], &experiment.columns[column])
+    };
+    let both = read(format!("[{one},{two}]"));
     assert_eq!(
-        [None, Some("24"), Some("SL"), Some("9")].map(|group| scores.value(group)),
-        [Some(12.5), Some(50.0), Some(0.0), None]
+        [0, 1, 2, 3].map(|column| value(&both, 0, column)),
+        [Some(12.5), Some(50.0), None, Some(12.5)]
     );
+    assert_eq!(value(&both, 1, 3), Some(0.0), "the row says which");
+    assert_eq!(value(&both, 1, 4), Some(25.0));
+    assert_eq!(value(&both, 0, 5), None, "another part");
+    let alone = read(one.to_owned());
+    assert_eq!([value(&alone, 0, 1), value(&alone, 1, 3)], [Some(50.0), None]);
+    assert_eq!(
+        experiment.cells()[0].arguments().join(" "),
+        "run hint/symbol#test,val --learner gru --learner-seed 0 --by action-length --by subset --importance"
+    );
+}
+
+fn read_columns() -> Experiment {
+    let text = r#"
+        title = "Columns"
+        paper = "P"
+        source = "Figure 1"
+        dataset = "hint/symbol"
+        scale = { smoke = {}, cpu = {}, paper = {} }
+        column = [
+            { name = "all" },
+            { name = "24", by = "action-length", value = 24 },
+            { name = "9", by = "action-length", value = 9 },
+            { name = "subset", by = "subset" },
+            { name = "depth", by = "subset", importance = "depth" },
+            { name = "val", part = "val" },
+            { name = "not here", part = "train", scales = ["paper"] },
+        ]
+        row = [
+            { name = "a", run = { learner = "gru" } },
+            { name = "b", run = { learner = "gru" }, value = "SL" },
+        ]
+    "#;
+    Experiment::read("x", text, Scale::Cpu).unwrap()
 }

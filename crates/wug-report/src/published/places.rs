@@ -224,6 +224,7 @@ fn few_shot(number: &Number, symbols: &str) -> Vec<Place> {
 fn generalization(dataset: &str, part: &str) -> Place {
     match part {
         "overall" => place(dataset, "gen"),
+        "lex" => filtered(dataset, "gen", "group", "lexical"),
         kind => filtered(dataset, "gen", "type", &kind.replace('-', "_")),
     }
 }

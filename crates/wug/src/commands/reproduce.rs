@@ -3,6 +3,7 @@ use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
 
 use clap::Parser;
 use serde::Serialize;
@@ -22,10 +23,16 @@ pub(crate) fn run(args: &Reproduce) -> Done {
             .join(experiment.name.replace('/', std::path::MAIN_SEPARATOR_STR))
             .join(args.scale.name())
     });
-    let failed = run_all(args, &experiment, &folder)?;
+    let Ran { failed, open } = run_all(args, &experiment, &folder)?;
     let outcome = collect(experiment, &folder, &failed)?;
     write_files(&outcome, &folder)?;
     show(args, &outcome, &folder)?;
+    if open > 0 && failed.is_empty() {
+        return Err(Error::unfinished(format!(
+            "the time is up, runs that are open: {open}; the same command goes on"
+        ))
+        .into());
+    }
     match failed.iter().next() {
         None => Ok(()),
         Some((cell, why)) => {
@@ -47,8 +54,16 @@ fn read(args: &Reproduce) -> Result<Experiment> {
     Experiment::named(&args.experiment, args.scale)
 }
 
-/// Runs what is open, several at a time; returns the folders of runs that failed, with why.
-fn run_all(args: &Reproduce, experiment: &Experiment, folder: &Path) -> Result<BTreeMap<String, String>> {
+/// What became of the runs that were open.
+struct Ran {
+    /// The folders of those that failed, with why.
+    failed: BTreeMap<String, String>,
+    /// How many there was no time for.
+    open: usize,
+}
+
+/// Runs what is open, several at a time.
+fn run_all(args: &Reproduce, experiment: &Experiment, folder: &Path) -> Result<Ran> {
     let mut open: Vec<Vec<Cell>> = Vec::new();
     let mut count = 0;
     for cell in experiment.cells() {
@@ -62,7 +77,8 @@ fn run_all(args: &Reproduce, experiment: &Experiment, folder: &Path) -> Result<B
         }
     }
     let talks = !args.quiet && std::io::stderr().is_terminal();
-    let failed = Mutex::new(BTreeMap::new());
+    let deadline = args.time_limit.and_then(|limit| Instant::now().checked_add(limit));
+    let (failed, late) = (Mutex::new(BTreeMap::new()), AtomicUsize::new(0));
     let (next, number) = (AtomicUsize::new(0), AtomicUsize::new(1));
     let jobs = args.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
     std::thread::scope(|scope| {
@@ -74,16 +90,28 @@ fn run_all(args: &Reproduce, experiment: &Experiment, folder: &Path) -> Result<B
                         if talks {
                             anstream::eprintln!("{DIM}[{number}/{count}] {cell}{DIM:#}");
                         }
-                        if let Err(why) = run_cell(args, experiment, cell, folder) {
-                            let mut failed = failed.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-                            failed.insert(cell.folder(), why);
+                        if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                            late.fetch_add(1, Ordering::Relaxed);
+                            continue;
+                        }
+                        match run_cell(args, experiment, cell, folder, deadline) {
+                            Ok(()) => {}
+                            Err(error) if error.is_unfinished() => {
+                                late.fetch_add(1, Ordering::Relaxed);
+                            }
+                            Err(error) => {
+                                let mut failed =
+                                    failed.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+                                failed.insert(cell.folder(), error.to_string());
+                            }
                         }
                     }
                 }
             });
         }
     });
-    Ok(failed.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner))
+    let failed = failed.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    Ok(Ran { failed, open: late.into_inner() })
 }
 
 /// The folder of a run that is done and has learnt what this one has to.
@@ -114,26 +142,29 @@ fn run_cell(
     experiment: &Experiment,
     cell: &Cell,
     folder: &Path,
-) -> std::result::Result<(), String> {
+    deadline: Option<Instant>,
+) -> Result<()> {
     let trained = trained(experiment, cell, folder);
     let folder = &folder.join(cell.folder());
-    let is_left = Manifest::read(folder).map_err(|error| error.to_string())?.is_some();
+    let keeps = learner(&cell.learner).is_ok_and(|learner| !learner.keeps().is_empty());
+    let is_left = keeps && Manifest::read(folder)?.is_some();
     let mut arguments = vec!["wug".to_owned()];
     arguments.extend(cell.arguments());
     if let Some(device) = args.device.as_ref().filter(|_| is_network(&cell.learner)) {
         arguments.extend(["--device".to_owned(), device.clone()]);
     }
-    let keeps = learner(&cell.learner).is_ok_and(|learner| !learner.keeps().is_empty());
-    let place = if is_left && keeps { "--resume" } else { "--out" };
+    let place = if is_left { "--resume" } else { "--out" };
     arguments.extend([place.to_owned(), folder.display().to_string(), "--quiet".to_owned()]);
-    if let (Some(trained), true, "--out") = (trained, keeps, place) {
+    if let Some(trained) = trained.filter(|_| keeps && !is_left) {
         arguments.extend(["--trained".to_owned(), trained.display().to_string()]);
     }
-    let parsed = Args::try_parse_from(arguments).map_err(|error| error.to_string())?;
-    let Command::Run(parsed) = parsed.command else { return Err("not a run".to_owned()) };
+    let parsed = Args::try_parse_from(arguments).map_err(|error| Error::failed(error.to_string()))?;
+    let Command::Run(mut parsed) = parsed.command else { return Err(Error::failed("not a run")) };
+    let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+    parsed.time_limit = left.filter(|_| keeps);
     match run::quietly(&parsed) {
         Ok(()) | Err(Failure::ClosedPipe) => Ok(()),
-        Err(Failure::Error(error)) => Err(error.to_string()),
+        Err(Failure::Error(error)) => Err(error),
     }
 }
 
@@ -154,20 +185,19 @@ fn collect(experiment: Experiment, folder: &Path, failed: &BTreeMap<String, Stri
         };
         read.insert(name, scores);
     }
-    let mut ours = Vec::new();
+    let (mut ours, mut points) = (Vec::new(), Vec::new());
     for row in &experiment.rows {
         let one = |column: &wug_report::Column| {
             let Some(run) = &row.run else { return Ours::NotRun };
             if !has_learner(&run.learner) {
                 return Ours::NoLearner;
             }
-            let group = column.by.as_ref().and_then(|(_, value)| value.as_deref());
             let (mut values, mut done) = (Vec::new(), 0);
             for cell in (0..row.runs).filter_map(|number| experiment.cell(row, column, number)) {
                 match (read.get(&cell.folder()), failed.get(&cell.folder())) {
                     (Some(Some(scores)), _) => {
                         done += 1;
-                        values.extend(scores.value(group));
+                        values.extend(scores.value(row, column));
                     }
                     (_, Some(why)) => return Ours::Failed(why.clone()),
                     _ => {}
@@ -176,8 +206,17 @@ fn collect(experiment: Experiment, folder: &Path, failed: &BTreeMap<String, Stri
             if done > 0 && values.is_empty() { Ours::NoExamples } else { Ours::Runs(values) }
         };
         ours.push(experiment.columns.iter().map(one).collect());
+        let cells = (0..row.runs).flat_map(|number| {
+            let cell = |column| Some((column, experiment.cell(row, column, number)?));
+            experiment.columns.iter().filter_map(cell).collect::<Vec<_>>()
+        });
+        let point = |(column, cell): (&wug_report::Column, Cell)| {
+            let scores = read.get(&cell.folder())?.as_ref()?;
+            Some((experiment.fit.as_ref()?.size(scores)?, scores.value(row, column)?))
+        };
+        points.push(cells.filter_map(point).collect());
     }
-    Ok(Outcome { experiment, ours })
+    Ok(Outcome { experiment, ours, points })
 }
 
 /// Leaves the table beside the runs, in every format.
@@ -292,6 +331,9 @@ fn show_table(out: &mut impl Write, outcome: &Outcome, folder: &Path) -> std::io
     let header: Vec<&str> = header.iter().map(String::as_str).collect();
     let right: Vec<usize> = (2..header.len()).collect();
     write!(out, "{}", table(&header, &right, lines))?;
+    for said in outcome.fitted() {
+        writeln!(out, "{said}")?;
+    }
     let notes = experiment.rows.iter().filter_map(|row| Some((&row.name, row.note.as_ref()?)));
     for (name, note) in notes {
         writeln!(out, "{DIM}{name}: {note}{DIM:#}")?;

@@ -1,11 +1,12 @@
 use std::fs;
 use std::io::{self, Write};
+use std::time::Instant;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 
 use wug_bench::Address;
-use wug_data::{Dataset, Error, FileEntry, Folder, Manifest, PartSize, Result, Selection};
+use wug_data::{Dataset, Error, Fact, FileEntry, Folder, Manifest, PartSize, Result, Selection};
 use wug_learn::{Answer, Learner, Progress, Settings, Task, learner, questions};
 use wug_report::Scored;
 
@@ -33,8 +34,9 @@ fn work(args: &Run, shows: bool) -> Done {
     let judge = address.benchmark.judge(metric)?;
     let dataset =
         address.benchmark.make_with(&address.dataset, &args.data.source()?, &args.data.settings()?)?;
-    let fact = args.by.as_deref().map(|fact| dataset.table.facts.column(fact)).transpose()?;
-    let selection = selection(args, &address, &dataset)?;
+    let facts: Vec<&Fact> =
+        args.by.iter().map(|fact| dataset.table.facts.column(fact)).collect::<Result<_>>()?;
+    let selections = selections(args, &address, &dataset)?;
 
     let mut task = Task::new(&dataset, settings, args.learner_seed);
     if args.trained.is_some() && learner.keeps().is_empty() {
@@ -42,24 +44,33 @@ fn work(args: &Run, shows: bool) -> Done {
         return Err(Error::usage(format!("{name} keeps no checkpoints: it has to learn again")).into());
     }
     task.trained.clone_from(&args.trained);
-    start_folder(args, learner, &address, &mut task, &selection)?;
+    start_folder(args, learner, &address, &mut task, &selections)?;
     let bar = progress(args.quiet);
     let tell = |progress: Progress| tell(&bar, progress);
     task.progress = &tell;
     let model = learner.learn(&task)?;
     bar.finish_and_clear();
-    let answers = model.answers(&questions(&dataset, &selection));
-    let texts: Vec<&str> = answers.iter().map(|answer| answer.text.as_deref().unwrap_or_default()).collect();
-    let scored = [wug_report::score(&dataset, &selection, &texts, judge.as_ref())];
-    let mut report = Report::new(address.benchmark, &dataset, metric, &scored, fact, false)?;
+    let answers: Vec<Vec<Answer>> =
+        selections.iter().map(|selection| model.answers(&questions(&dataset, selection))).collect();
+    let texts: Vec<Vec<&str>> = answers
+        .iter()
+        .map(|answers| answers.iter().map(|answer| answer.text.as_deref().unwrap_or_default()).collect())
+        .collect();
+    let scored: Vec<Scored<'_>> = selections
+        .iter()
+        .zip(&texts)
+        .map(|(selection, texts)| wug_report::score(&dataset, selection, texts, judge.as_ref()))
+        .collect();
+    let mut report = Report::new(address.benchmark, &dataset, metric, &scored, &facts, args.importance)?;
     report.learner = Some(learner.about().name);
+    report.learned = model.size();
 
     if let Some(place) = args.resume.as_ref().or(args.out.as_ref()) {
         let folder = Folder::create(place)?;
         let mut files = vec![
-            folder.file("run.json", |out| write_description(args, &task, &selection, out))?,
+            folder.file("run.json", |out| write_description(args, &task, &selections, out))?,
             folder.file("scores.json", |out| document(&report, out))?,
-            folder.file("predictions.jsonl", |out| write_predictions(&selection, &answers, out))?,
+            folder.file("predictions.jsonl", |out| write_predictions(&selections, &answers, out))?,
         ];
         for (name, text) in model.files() {
             files.push(folder.file(name, |out| out.write_all(text.as_bytes()))?);
@@ -69,7 +80,7 @@ fn work(args: &Run, shows: bool) -> Done {
             let bytes = fs::read(&path).map_err(Error::io(&path))?;
             files.push(folder.file(name, |out| out.write_all(&bytes))?);
         }
-        folder.finish(&manifest(args, &address, &task, &selection, answers.len(), files)?)?;
+        folder.finish(&manifest(args, &address, &task, &selections, true, files)?)?;
     }
     if !shows {
         return Ok(());
@@ -78,14 +89,18 @@ fn work(args: &Run, shows: bool) -> Done {
         return json(&report);
     }
     let mut out = out();
-    explain(&mut out, &dataset, &scored[0], &answers, args.explain)?;
-    report.write(address.benchmark, &mut out)?;
-    let abstained = answers.iter().filter(|answer| answer.text.is_none()).count();
-    if abstained > 0 {
-        writeln!(out, "{DIM}no answer to {abstained} of {}, counted as wrong{DIM:#}", answers.len())?;
+    for (scored, answers) in scored.iter().zip(&answers) {
+        explain(&mut out, &dataset, scored, answers, args.explain)?;
     }
-    show_unsure(&mut out, &scored[0], &answers)?;
-    show_errors(&mut out, &dataset, &scored[0], &texts, args.errors)?;
+    report.write(address.benchmark, &mut out)?;
+    for ((scored, answers), texts) in scored.iter().zip(&answers).zip(&texts) {
+        let abstained = answers.iter().filter(|answer| answer.text.is_none()).count();
+        if abstained > 0 {
+            writeln!(out, "{DIM}no answer to {abstained} of {}, counted as wrong{DIM:#}", answers.len())?;
+        }
+        show_unsure(&mut out, scored, answers)?;
+        show_errors(&mut out, &dataset, scored, texts, args.errors)?;
+    }
     out.flush()?;
     Ok(())
 }
@@ -113,15 +128,15 @@ fn check_benchmark(learner: &dyn Learner, address: &Address) -> Result<()> {
     Err(Error::usage(format!("{} is for {}, not for {address}", about.name, about.benchmarks.join(" and "))))
 }
 
-/// The part that was asked for, or the benchmark's own, or the only one there is.
-fn selection<'a>(args: &Run, address: &Address, dataset: &'a Dataset) -> Result<Selection<'a>> {
+/// The parts that were asked for, or the benchmark's own, or the only one there is.
+fn selections<'a>(args: &Run, address: &Address, dataset: &'a Dataset) -> Result<Vec<Selection<'a>>> {
     let default = address.benchmark.default_part(&address.dataset);
-    let part = match &address.part {
-        Some(part) => part,
+    let parts = match &address.part {
+        Some(parts) => parts,
         None if dataset.part(default).is_some() => default,
         None => &dataset.parts[0].name,
     };
-    Ok(dataset.select(part)?.limited(args.limit))
+    parts.split(',').map(|part| Ok(dataset.select(part)?.limited(args.limit))).collect()
 }
 
 /// Shows the first answers and how they came about.
@@ -168,8 +183,18 @@ fn start_folder(
     learner: &dyn Learner,
     address: &Address,
     task: &mut Task<'_>,
-    selection: &Selection<'_>,
+    selections: &[Selection<'_>],
 ) -> Result<()> {
+    if let Some(limit) = args.time_limit {
+        if learner.keeps().is_empty() {
+            let name = learner.about().name;
+            return Err(Error::usage(format!("{name} keeps no checkpoints: leave out --time-limit")));
+        }
+        if args.out.is_none() && args.resume.is_none() {
+            return Err(Error::usage("--time-limit needs --out, the folder to go on from"));
+        }
+        task.deadline = Instant::now().checked_add(limit);
+    }
     if let Some(place) = &args.resume {
         let manifest = Manifest::read(place)?;
         if manifest.is_none_or(|manifest| manifest.format != "run") {
@@ -182,8 +207,8 @@ fn start_folder(
         (task.folder, task.resume) = (Some(place.clone()), true);
     } else if let (Some(place), false) = (&args.out, learner.keeps().is_empty()) {
         let folder = Folder::create(place)?;
-        let file = folder.file("run.json", |out| write_description(args, task, selection, out))?;
-        folder.finish(&manifest(args, address, task, selection, 0, vec![file])?)?;
+        let file = folder.file("run.json", |out| write_description(args, task, selections, out))?;
+        folder.finish(&manifest(args, address, task, selections, false, vec![file])?)?;
         task.folder = Some(place.clone());
     }
     Ok(())
@@ -213,7 +238,7 @@ fn document(value: &impl Serialize, out: &mut impl Write) -> io::Result<()> {
 fn write_description(
     args: &Run,
     task: &Task<'_>,
-    selection: &Selection<'_>,
+    selections: &[Selection<'_>],
     out: &mut impl Write,
 ) -> io::Result<()> {
     #[derive(Serialize)]
@@ -228,11 +253,12 @@ fn write_description(
         learner_seed: u64,
         settings: &'a std::collections::BTreeMap<&'static str, serde_json::Value>,
     }
+    let names: Vec<&str> = selections.iter().map(|selection| selection.name.as_str()).collect();
     let description = Description {
         schema: 1,
         wug: env!("CARGO_PKG_VERSION"),
         dataset: task.dataset(),
-        part: &selection.name,
+        part: &names.join(","),
         seed: args.data.recorded_seed(),
         learner: &args.learner,
         learner_seed: args.learner_seed,
@@ -245,10 +271,14 @@ fn manifest(
     args: &Run,
     address: &Address,
     task: &Task<'_>,
-    selection: &Selection<'_>,
-    rows: usize,
+    selections: &[Selection<'_>],
+    is_done: bool,
     files: Vec<FileEntry>,
 ) -> Result<Manifest> {
+    let size = |selection: &Selection<'_>| PartSize {
+        part: selection.name.clone(),
+        rows: if is_done { selection.positions.len() } else { 0 },
+    };
     Ok(Manifest {
         schema: 1,
         wug: env!("CARGO_PKG_VERSION").to_owned(),
@@ -256,14 +286,18 @@ fn manifest(
         format: "run".to_owned(),
         seed: args.data.recorded_seed(),
         settings: args.data.settings()?.typed(),
-        parts: vec![PartSize { part: selection.name.clone(), rows }],
+        parts: selections.iter().map(size).collect(),
         licence: address.benchmark.about().licence.to_owned(),
         files,
     })
 }
 
 /// A line for every answer, in a form that `wug score` reads.
-fn write_predictions(selection: &Selection<'_>, answers: &[Answer], out: &mut impl Write) -> io::Result<()> {
+fn write_predictions(
+    selections: &[Selection<'_>],
+    answers: &[Vec<Answer>],
+    out: &mut impl Write,
+) -> io::Result<()> {
     #[derive(Serialize)]
     struct Line<'a> {
         id: String,
@@ -277,7 +311,8 @@ fn write_predictions(selection: &Selection<'_>, answers: &[Answer], out: &mut im
         #[serde(flatten)]
         notes: &'a serde_json::Map<String, serde_json::Value>,
     }
-    for ((id, _), answer) in selection.examples().zip(answers) {
+    let ids = selections.iter().flat_map(|selection| selection.examples().map(|(id, _)| id));
+    for (id, answer) in ids.zip(answers.iter().flatten()) {
         let line = Line {
             id,
             prediction: answer.text.as_deref().unwrap_or_default(),

@@ -30,7 +30,8 @@ pub(crate) fn run(args: &Score) -> Done {
     if let Some(path) = &args.verdicts {
         write_file(path, |out| write_verdicts(&scored, out))?;
     }
-    let mut report = Report::new(address.benchmark, &dataset, metric, &scored, fact, args.importance)?;
+    let mut report =
+        Report::new(address.benchmark, &dataset, metric, &scored, fact.as_slice(), args.importance)?;
     report.explained = args
         .explain
         .iter()
