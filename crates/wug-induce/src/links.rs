@@ -31,23 +31,18 @@ const ROUNDS: usize = 20;
 const LEAST_CASES: usize = 256;
 
 /// Estimates the links from all derivations of the cases that give their targets (expectation maximisation), then
-/// takes away every link that no case needs. Returns the cases that have no derivation.
+/// takes away every link that no case needs.
 pub(crate) fn estimate<A: Algebra>(
     algebra: &A,
     grammar: &mut Grammar<A::Term>,
     cases: &[Case<A::Value>],
     plan: &Plan,
-) -> Vec<usize> {
+) {
     let mut names = LinkNames::default();
     let in_time = |i: usize| i < LEAST_CASES || !i.is_multiple_of(64) || !plan.is_spent();
-    let mut forests: Vec<Forest> = Vec::new();
-    let mut underived = Vec::new();
-    for (i, case) in cases.iter().enumerate().take_while(|(i, _)| in_time(*i)) {
-        match forest(algebra, grammar, case, &mut names) {
-            Some(forest) => forests.push(forest),
-            None => underived.push(i),
-        }
-    }
+    let asked = cases.iter().enumerate().take_while(|(i, _)| in_time(*i));
+    let forests: Vec<Forest> =
+        asked.filter_map(|(_, case)| forest(algebra, grammar, case, &mut names)).collect();
     let mut gone = vec![false; names.names.len()];
     let mut weights = expectations(&forests, &names, &gone, None);
     for _ in 0..ROUNDS {
@@ -65,7 +60,6 @@ pub(crate) fn estimate<A: Algebra>(
             grammar.links.entry((parent, slot)).or_default().insert(child, weights[link]);
         }
     }
-    underived
 }
 
 /// Expected number of uses of each link, given how often each was used before (at first: all alike).
