@@ -1,5 +1,5 @@
 //! The tables of docs/results/induced.md, from the official releases:
-//! `WUG_OFFICIAL=DIR cargo run --release -p wug-induce --example tables [scan|nacs|cogs|recogs|hint|fewshot|noise|ablation|curves]`.
+//! `WUG_OFFICIAL=DIR cargo run --release -p wug-induce --example tables [scan|nacs|cogs|recogs|draws|hint|fewshot|noise|ablation|curves]`.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 use wug_bench::{Address, Source};
-use wug_data::Streams;
+use wug_data::{Dataset, Streams};
 use wug_induce::{Model, Settings, Without, learn};
 use wug_official::Official;
 
@@ -37,7 +37,7 @@ fn main() {
                 ["mcd_split_from_PR2/tasks_train_mcd1", "simple_split/size_variations/tasks_train_simple_p1"]
             {
                 let train = scan.join(format!("{split}.txt"));
-                ablation(split, &read(&train), &read(&test_of(&train)));
+                ablation(split, &read(&train), &read(&test_of(&train)), &PARTS, false);
             }
         }
     }
@@ -55,8 +55,19 @@ fn main() {
             noise("cogs gen", &train, &gen_part);
         }
         if wants("ablation") {
-            ablation("cogs gen", &train, &gen_part);
+            ablation("cogs gen", &train, &gen_part, &PARTS, false);
         }
+    }
+    if wants("ablation") {
+        let part = |dataset: &str, part: &str| made(dataset, &Source::Seed(0), part);
+        for (dataset, test, without) in
+            [("recogs/positional", "gen", Without::Glued), ("hint/fewshot-x", "test", Without::Spelling)]
+        {
+            ablation(dataset, &part(dataset, "train"), &part(dataset, test), &[without], true);
+        }
+    }
+    if wants("draws") {
+        draws();
     }
     if let Some(recogs) = official.folder("recogs", 1)
         && wants("recogs")
@@ -92,6 +103,10 @@ fn main() {
 fn made(dataset: &str, source: &Source, part: &str) -> Vec<Pair> {
     let address: Address = dataset.parse().unwrap_or_else(|error| panic!("{error}"));
     let dataset = address.benchmark.make(&address.dataset, source).unwrap_or_else(|error| panic!("{error}"));
+    pairs(&dataset, part)
+}
+
+fn pairs(dataset: &Dataset, part: &str) -> Vec<Pair> {
     let rows = dataset.part(part).map_or(&[][..], |part| &part.rows);
     let pair = |&row: &u32| {
         let example = dataset.table.example(row);
@@ -221,20 +236,50 @@ fn noise(name: &str, train: &[Pair], test: &[Pair]) {
     }
 }
 
-fn ablation(name: &str, train: &[Pair], test: &[Pair]) {
-    let parts = [
-        None,
-        Some(Without::Penalty),
-        Some(Without::Sparsify),
-        Some(Without::Refute),
-        Some(Without::Prune),
-        Some(Without::Starts),
-        Some(Without::Kinds),
-        Some(Without::Erase),
-        Some(Without::Exceptions),
-    ];
-    for without in parts {
+/// The parts whose worth shows on COGS and SCAN.
+const PARTS: [Without; 8] = [
+    Without::Penalty,
+    Without::Sparsify,
+    Without::Refute,
+    Without::Prune,
+    Without::Starts,
+    Without::Kinds,
+    Without::Erase,
+    Without::Exceptions,
+];
+
+fn ablation(name: &str, train: &[Pair], test: &[Pair], parts: &[Without], as_sets: bool) {
+    for without in [None].into_iter().chain(parts.iter().copied().map(Some)) {
         let label = without.map_or("everything".to_owned(), |part| format!("without {part:?}"));
-        row(&format!("{name}, {label}"), train, test, &Settings { without, ..Settings::default() }, false);
+        row(&format!("{name}, {label}"), train, test, &Settings { without, ..Settings::default() }, as_sets);
+    }
+}
+
+/// Rows that wug draws, with several seeds: whether what is found depends on the draw.
+fn draws() {
+    for name in ["cogs/main", "recogs/positional", "recogs/v2"] {
+        let address: Address = name.parse().unwrap_or_else(|error| panic!("{error}"));
+        let metric = address.benchmark.metrics()[0].name;
+        let judge = address.benchmark.judge(metric).unwrap_or_else(|error| panic!("{error}"));
+        for seed in 0..5 {
+            let source = Source::Seed(seed);
+            let dataset =
+                address.benchmark.make(&address.dataset, &source).unwrap_or_else(|error| panic!("{error}"));
+            let start = Instant::now();
+            let model = learn(pairs(&dataset, "train"), &Settings::default());
+            let fit = start.elapsed();
+            let rows = dataset.part("gen").map_or(&[][..], |part| &part.rows);
+            let is_right = |&&row: &&u32| {
+                let example = dataset.table.example(row);
+                judge.judge(&example, &model.predict(&example.input.to_string()).text).correct
+            };
+            let right = rows.par_iter().filter(is_right).count();
+            println!(
+                "{name} seed {seed}: {right} of {} = {:.2} by {metric}, fit {fit:.2?}, all {:.2?}",
+                rows.len(),
+                100.0 * right as f64 / rows.len() as f64,
+                start.elapsed()
+            );
+        }
     }
 }

@@ -14,6 +14,9 @@ const COERCION: (f64, f64) = (4.0, 60.0);
 /// What is added when a rule is nested in one of its own level that it was never nested in.
 const STRATUM: f64 = 40.0;
 
+/// What is added when a source is read as several sentences: it is, only if it cannot be one.
+const SEVERAL: f32 = 200.0;
+
 /// Costs of all links.
 #[derive(Debug, Clone)]
 pub(crate) struct Costs {
@@ -62,12 +65,14 @@ impl Costs {
             places.push(slots);
         }
         let top = (0..grammar.rules.len() as u32)
-            .map(|rule| {
-                if grammar.rules[rule as usize].root {
-                    link_cost(grammar, &similarity, &levels, (TOP, 0), Child::Rule(rule))
-                } else {
-                    NEVER
+            .map(|id| {
+                let rule = &grammar.rules[id as usize];
+                if !rule.root {
+                    return NEVER;
                 }
+                let mut cost = link_cost(grammar, &similarity, &levels, (TOP, 0), Child::Rule(id));
+                cost.bits += if rule.class > 0 { SEVERAL } else { 0.0 };
+                cost
             })
             .collect();
         Self { places, top, words }

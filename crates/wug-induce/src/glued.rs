@@ -5,17 +5,31 @@ use std::ops::Range;
 
 use crate::predications::{Predication, referent};
 
-/// How often each word stands, and how often it is the first of a sentence that stands alone.
-#[derive(Default)]
-pub(crate) struct Beginnings(BTreeMap<u32, (usize, usize)>);
+/// How often each word is the first of a sentence that stands alone, and how often it stands at all. A word that is
+/// written with a capital where a sentence begins is the same word without.
+pub(crate) struct Beginnings {
+    /// The word that each word counts as.
+    counts_as: Vec<u32>,
+    counts: Vec<(usize, usize)>,
+}
 
 impl Beginnings {
+    pub(crate) fn new<'a>(words: impl Iterator<Item = &'a str>) -> Self {
+        let mut small: BTreeMap<String, u32> = BTreeMap::new();
+        let counts_as: Vec<u32> = words
+            .enumerate()
+            .map(|(word, text)| *small.entry(text.to_lowercase()).or_insert(word as u32))
+            .collect();
+        let counts = vec![(0, 0); counts_as.len()];
+        Self { counts_as, counts }
+    }
+
     /// Adds a sentence that stands alone.
     pub(crate) fn add(&mut self, source: &[u32]) {
         for (at, &word) in source.iter().enumerate() {
-            let counts = self.0.entry(word).or_default();
-            counts.0 += usize::from(at == 0);
-            counts.1 += 1;
+            let (first, all) = &mut self.counts[self.counts_as[word as usize] as usize];
+            *first += usize::from(at == 0);
+            *all += 1;
         }
     }
 
@@ -27,7 +41,7 @@ impl Beginnings {
         for pair in spans.windows(2) {
             let (last, next) = (pair[0].1 as usize, pair[1].0 as usize);
             let chance = |at: &usize| {
-                let (first, all) = self.0.get(&source[*at]).copied().unwrap_or_default();
+                let (first, all) = self.counts[self.counts_as[source[*at] as usize] as usize];
                 (1000 * first) / all.max(1)
             };
             let start = (last + 1..=next).max_by_key(|at| (chance(at), std::cmp::Reverse(*at)))?;
@@ -78,10 +92,11 @@ mod tests {
         let atom = |a, b| vec![Token(0), Open, Ref(a), Comma, Ref(b), Close];
         let gold = Predication { atoms: vec![atom(1, 0), atom(5, 4), atom(2, 1)], head: None };
         assert_eq!(unconnected(&gold), [(0, 2), (4, 5)]);
-        let mut beginnings = Beginnings::default();
-        beginnings.add(&[9, 3, 4]);
-        beginnings.add(&[7, 3, 7]);
-        assert_eq!(beginnings.split(&[7, 3, 7, 9, 3, 4], &gold), Some(vec![0..3, 3..6]));
+        let words = ["Ann", "saw", "Bo", "the", "The", "dog"];
+        let mut beginnings = Beginnings::new(words.into_iter());
+        beginnings.add(&[4, 5, 1]);
+        beginnings.add(&[0, 1, 0]);
+        assert_eq!(beginnings.split(&[0, 1, 2, 3, 5, 1], &gold), Some(vec![0..3, 3..6]));
         assert_eq!(about(&gold, &(3..6)).atoms, [atom(5, 4)]);
     }
 }

@@ -13,7 +13,7 @@ pub(crate) struct Rule<T> {
     pub source: Vec<Sym>,
     /// The target, over the slots.
     pub term: T,
-    /// The class of slots it fits.
+    /// The class of slots it fits; of a root, how many sentences it lets stand behind the first.
     pub class: u16,
     /// Whether it covers whole sources; other rules fill slots.
     pub root: bool,

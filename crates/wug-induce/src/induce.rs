@@ -11,7 +11,7 @@ use crate::links::{Row, estimate, refute};
 use crate::plan::Plan;
 use crate::pool::{Pool, Template};
 use crate::search::{replay, search};
-use crate::symbols::{Child, Counts, Sum, Sym};
+use crate::symbols::{Child, Counts, Sum, Sym, slot_count};
 use crate::{Algebra, Without};
 
 /// What an algebra makes of the training pairs.
@@ -193,7 +193,7 @@ pub(crate) fn induce<A: Algebra>(algebra: &A, material: &mut Material<A>, plan: 
         let key = |t: &Template<A::Term>| (t.source.len(), algebra.bits(&t.term) as u64);
         key(a).cmp(&key(b)).then_with(|| (&a.source, &a.term).cmp(&(&b.source, &b.term)))
     });
-    let found = search(algebra, &material.templates, plan);
+    let found = search(algebra, &material.templates, &plan.of_search());
     let cases = cases(algebra, material);
     let mut best: Option<Induced<A::Term>> = None;
     for found in found.iter().take(COMPARED) {
@@ -275,15 +275,27 @@ fn to_grammar<A: Algebra>(algebra: &A, pool: &Pool<A::Term>, material: &Material
         rules.push(Rule { source, term, class, root });
     }
     if let Some(beside) = algebra.beside() {
-        let alone = |rule: &Rule<A::Term>| rule.root && rule.source.len() == 1 && rule.term == beside;
-        let sentences: Vec<Sym> =
-            rules.iter().filter(|rule| alone(rule)).map(|rule| rule.source[0]).collect();
-        for (sentence, &number) in sentences.iter().flat_map(|s| material.beside.iter().map(move |n| (s, n)))
-        {
-            rules.push(Rule { source: vec![*sentence; number], term: beside.clone(), class: 0, root: true });
-        }
+        rules.extend(several(&rules, &beside, &material.beside));
     }
     Grammar { rules, classes: material.classes.clone(), links: BTreeMap::new(), refuted: BTreeSet::new() }
+}
+
+/// Roots for sentences that stand behind each other. The last may end as one that stands alone does, with a word that
+/// the others lack.
+fn several<T: Clone + PartialEq>(rules: &[Rule<T>], beside: &T, numbers: &BTreeSet<usize>) -> Vec<Rule<T>> {
+    let is_sentence = |rule: &&Rule<T>| rule.root && slot_count(&rule.source) == 1 && rule.term == *beside;
+    let sentences: Vec<&[Sym]> =
+        rules.iter().filter(is_sentence).map(|rule| rule.source.as_slice()).collect();
+    let stands_alone = |sym: &&Sym| sentences.contains(&std::slice::from_ref(*sym));
+    let mut roots = Vec::new();
+    for last in &sentences {
+        let Some(&first) = last.iter().find(stands_alone) else { continue };
+        for &number in numbers {
+            let source = [vec![first; number - 1], last.to_vec()].concat();
+            roots.push(Rule { source, term: beside.clone(), class: number as u16 - 1, root: true });
+        }
+    }
+    roots
 }
 
 /// How many rows a grammar gets wrong.

@@ -5,12 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use crate::Algebra;
 use crate::forest::{Case, Leaf};
 use crate::grammar::{Grammar, Rule};
 use crate::pairs::Pairs;
+use crate::plan::Plan;
 use crate::programs::{Expr, Function, Library, MAX_SIZE, Table, solve};
 use crate::symbols::{Child, Counts, Sym, slot_count};
+use crate::{Algebra, Without};
 
 /// Whole numbers from 0.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -104,7 +105,7 @@ const LONG_CASE: usize = 15;
 const FEW_CASES: usize = 600;
 
 /// Reads training pairs: values of words, functions, rules, and cases for links.
-pub(crate) fn read(pairs: &Pairs) -> (Integers, Grammar<Expr>, Vec<Case<u64>>) {
+pub(crate) fn read(pairs: &Pairs, plan: &Plan) -> (Integers, Grammar<Expr>, Vec<Case<u64>>) {
     let rows: Vec<NumberRow<'_>> = pairs
         .rows
         .iter()
@@ -118,7 +119,8 @@ pub(crate) fn read(pairs: &Pairs) -> (Integers, Grammar<Expr>, Vec<Case<u64>>) {
     // A word that never stands alone but is spelled as a number is that number.
     let spelled = |word: u32| {
         let text = pairs.source.word(word);
-        if text.bytes().all(|byte| byte.is_ascii_digit()) { text.parse().ok() } else { None }
+        let digits = text.bytes().all(|byte| byte.is_ascii_digit());
+        if digits && plan.has(Without::Spelling) { text.parse().ok() } else { None }
     };
     let value = |word: u32| words.get(&word).copied().or_else(|| spelled(word));
     let mut algebra =

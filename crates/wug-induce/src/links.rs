@@ -27,6 +27,8 @@ impl<V> Row<V> {
 }
 
 const ROUNDS: usize = 20;
+/// Cases that are asked even when no time is left: without links a grammar is nothing.
+const LEAST_CASES: usize = 256;
 
 /// Estimates the links from all derivations of the cases that give their targets (expectation maximisation), then
 /// takes away every link that no case needs.
@@ -37,9 +39,10 @@ pub(crate) fn estimate<A: Algebra>(
     plan: &Plan,
 ) {
     let mut names = LinkNames::default();
-    let within_budget = cases.iter().enumerate().take_while(|(i, _)| i % 64 > 0 || !plan.is_spent());
+    let in_time = |i: usize| i < LEAST_CASES || !i.is_multiple_of(64) || !plan.is_spent();
+    let asked = cases.iter().enumerate().take_while(|(i, _)| in_time(*i));
     let forests: Vec<Forest> =
-        within_budget.filter_map(|(_, case)| forest(algebra, grammar, case, &mut names)).collect();
+        asked.filter_map(|(_, case)| forest(algebra, grammar, case, &mut names)).collect();
     let mut gone = vec![false; names.names.len()];
     let mut weights = expectations(&forests, &names, &gone, None);
     for _ in 0..ROUNDS {

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde::{Deserialize, Serialize};
 
+use crate::Without;
 use crate::glued::{Beginnings, about, unconnected};
 use crate::induce::{Delexicalised, Material};
 use crate::lexicon::{Bag, align, spelling_closeness};
@@ -197,12 +198,12 @@ pub(crate) fn read(pairs: &Pairs, plan: &Plan) -> (Predications, Script, Materia
     let mut order: Vec<usize> = (0..pairs.rows.len()).collect();
     order.sort_by_key(|&i| (pairs.rows[i].0.len(), i));
     let mut several = Vec::new();
-    let mut beginnings = Beginnings::default();
+    let mut beginnings = Beginnings::new(pairs.source.words().iter().map(String::as_str));
     for i in order {
         let (source, _, _) = &pairs.rows[i];
         let Some(resolved) = &resolved[i] else { continue };
         let gold = factor(source, resolved, &script);
-        if unconnected(&gold).len() > 1 {
+        if plan.has(Without::Glued) && unconnected(&gold).len() > 1 {
             several.push((source, gold));
             continue;
         }

@@ -53,6 +53,10 @@ pub enum Without {
     Erase,
     /// Taking contradicted and singular templates for noise.
     Exceptions,
+    /// Taking apart rows of several sentences, where targets are predications.
+    Glued,
+    /// Taking a word for the number that it is spelled as.
+    Spelling,
 }
 
 impl Default for Settings {
@@ -136,7 +140,7 @@ pub fn learn<S: AsRef<str>, T: AsRef<str>>(
         pairs = pairs.reversed();
     }
     if looks_like_integers(&pairs) {
-        let (algebra, mut grammar, cases) = integers::read(&pairs);
+        let (algebra, mut grammar, cases) = integers::read(&pairs, &plan);
         estimate(&algebra, &mut grammar, &cases, &plan);
         let learned = Learned::Integers(Kit::new(algebra, grammar));
         return Model { words: pairs.source, erased: BTreeSet::new(), backwards, learned };

@@ -6,13 +6,24 @@ use crate::{Settings, Without};
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Plan {
     until: Option<Instant>,
+    searched_until: Option<Instant>,
     without: Option<Without>,
 }
 
 impl Plan {
     /// Starts the clock; a time longer than a clock can hold is no bound.
     pub(crate) fn new(settings: &Settings) -> Self {
-        Self { until: Instant::now().checked_add(settings.budget), without: settings.without }
+        let start = Instant::now();
+        Self {
+            until: start.checked_add(settings.budget),
+            searched_until: start.checked_add(settings.budget / 2),
+            without: settings.without,
+        }
+    }
+
+    /// The plan of the search for rules: it leaves half of the time to what the grammar needs besides rules.
+    pub(crate) fn of_search(self) -> Self {
+        Self { until: self.searched_until, ..self }
     }
 
     /// Whether the time is over. The search asks between steps and ends with the best it has.

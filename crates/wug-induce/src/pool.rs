@@ -42,6 +42,7 @@ pub(crate) struct Entry<T> {
     pub template: Template<T>,
     pub bits: f64,
     hash: u64,
+    source_hash: u64,
     /// Hash and bits saved, for each candidate found in the template; made when first asked for.
     candidates: OnceLock<Vec<(u64, f64, Candidate<T>)>>,
     /// Hashes of all stretches that have a slot, whether or not a part of the target belongs to them.
@@ -52,7 +53,8 @@ impl<T: Clone + Ord + std::hash::Hash> Entry<T> {
     fn new<A: Algebra<Term = T>>(algebra: &A, template: Template<T>) -> Self {
         let bits = RULE_BITS + source_bits(&template.source) + algebra.bits(&template.term);
         let hash = hash_of(&(&template.source, &template.term));
-        Self { template, bits, hash, candidates: OnceLock::new(), stretches: OnceLock::new() }
+        let source_hash = hash_of(&template.source);
+        Self { template, bits, hash, source_hash, candidates: OnceLock::new(), stretches: OnceLock::new() }
     }
 
     /// Stretches of the source with the parts of the target that belong to them.
@@ -138,12 +140,12 @@ impl<T: Clone + Ord + std::hash::Hash + Send + Sync> Pool<T> {
     /// children in their slots do not decide.
     pub(crate) fn bits(&self) -> f64 {
         let written: f64 = self.entries().map(|(_, entry)| entry.bits).sum();
-        let mut by_source: HashMap<(bool, &[Sym]), Vec<&Template<T>>> = HashMap::new();
+        let mut by_source: HashMap<(bool, u64), Vec<&Template<T>>> = HashMap::new();
         for (root, entry) in self.entries() {
-            by_source.entry((root, &entry.template.source)).or_default().push(&entry.template);
+            by_source.entry((root, entry.source_hash)).or_default().push(&entry.template);
         }
         let mut rivals: Vec<_> = by_source.into_iter().filter(|(_, group)| group.len() > 1).collect();
-        rivals.sort_by(|a, b| a.0.cmp(&b.0));
+        rivals.sort_by(|((a, _), x), ((b, _), y)| (a, &x[0].source).cmp(&(b, &y[0].source)));
         written + rivals.iter().map(|(_, group)| ambiguity_bits(group)).sum::<f64>()
     }
 

@@ -70,15 +70,23 @@ pub(crate) fn replay<A: Algebra>(
     templates: &[Template<A::Term>],
     steps: &mut Steps<A::Term>,
 ) -> Pool<A::Term> {
-    let mut pool = Pool::new(algebra, templates);
-    steps.retain(|step| {
-        let next = pool.apply(algebra, step);
-        let fits = next.is_some();
-        if let Some((next, _)) = next {
+    go_on(algebra, Pool::new(algebra, templates), 0, steps)
+}
+
+/// The pool after the steps from the given one on.
+fn go_on<A: Algebra>(
+    algebra: &A,
+    mut pool: Pool<A::Term>,
+    from: usize,
+    steps: &mut Steps<A::Term>,
+) -> Pool<A::Term> {
+    let rest = steps.split_off(from);
+    for step in rest {
+        if let Some((next, _)) = pool.apply(algebra, &step) {
             pool = next;
+            steps.push(step);
         }
-        fits
-    });
+    }
     pool
 }
 
@@ -147,16 +155,21 @@ impl<A: Algebra> Search<'_, A> {
     /// Drops a rule, lets the search go on from there, and keeps what is shorter.
     fn prune(&self, templates: &[Template<A::Term>], mut bits: f64, steps: &mut Steps<A::Term>) {
         let mut i = 0;
+        // The pool after the steps before the one that is dropped.
+        let mut before = Pool::new(self.algebra, templates);
         while i < steps.len() && !self.plan.is_spent() {
             let mut fewer = steps.clone();
             fewer.remove(i);
-            let pool = replay(self.algebra, templates, &mut fewer);
+            let pool = go_on(self.algebra, before.clone(), i, &mut fewer);
             let pool = self.grow(pool, &mut fewer);
             let fewer_bits = pool.bits();
             if fewer_bits < bits - 1e-6 {
                 *steps = fewer;
                 bits = fewer_bits;
             } else {
+                if let Some((next, _)) = before.apply(self.algebra, &steps[i]) {
+                    before = next;
+                }
                 i += 1;
             }
         }
@@ -195,15 +208,24 @@ impl<A: Algebra> Search<'_, A> {
                     .then_with(|| (a.2.source.len(), a.2).cmp(&(b.2.source.len(), b.2)))
             }
         };
-        plain.sort_by(order(|c| c.0));
-        penalised.sort_by(order(|c| c.1));
         let tried = if pool.roots.len() < 150 { 4 * TRIED } else { TRIED };
+        best_first(&mut plain, tried, order(|c| c.0));
+        best_first(&mut penalised, tried, order(|c| c.1));
         let mut ranked: Vec<Candidate<A::Term>> = Vec::new();
-        for (_, _, candidate) in plain.iter().take(tried).chain(penalised.iter().take(tried)) {
+        for (_, _, candidate) in plain.iter().chain(&penalised) {
             if !ranked.contains(candidate) {
                 ranked.push((*candidate).clone());
             }
         }
         ranked
     }
+}
+
+/// The first of a list in some order, in that order.
+fn best_first<T>(list: &mut Vec<T>, most: usize, order: impl Fn(&T, &T) -> std::cmp::Ordering) {
+    if list.len() > most {
+        list.select_nth_unstable_by(most, &order);
+        list.truncate(most);
+    }
+    list.sort_by(&order);
 }

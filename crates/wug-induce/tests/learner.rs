@@ -29,10 +29,12 @@ fn scan_is_solved_where_networks_fail() {
 #[test]
 fn nacs_is_scan_backwards() {
     let meaning: std::collections::BTreeMap<String, String> = rows("scan/all", "all").into_iter().collect();
-    let model = learn(rows("nacs/addprim-jump", "train"), &Settings::default());
-    assert!(model.is_backwards());
-    for (actions, _) in rows("nacs/addprim-jump", "test").iter().step_by(20) {
-        assert_eq!(meaning.get(&model.predict(actions).text), Some(actions));
+    for split in ["nacs/addprim-jump", "nacs/simple-p1", "nacs/simple-p2", "nacs/simple-p4"] {
+        let model = learn(rows(split, "train"), &Settings::default());
+        assert!(model.is_backwards(), "{split}");
+        for (actions, _) in rows(split, "test").iter().step_by(40) {
+            assert_eq!(meaning.get(&model.predict(actions).text), Some(actions), "{split}");
+        }
     }
 }
 
