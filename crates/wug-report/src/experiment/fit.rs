@@ -77,7 +77,7 @@ impl Line {
     /// The size at which the line reaches a number.
     fn reach(self, number: f64) -> String {
         let power = (number - self.intercept) / self.slope;
-        if self.slope > 0.0 { format!("10^{power:.1}") } else { "never".to_owned() }
+        if self.slope > 0.0 { format!("at 10^{power:.1}") } else { "never".to_owned() }
     }
 }
 
@@ -96,7 +96,7 @@ impl Fit {
     pub(super) fn said(&self, line: Line) -> String {
         let (of, target, theirs) = (self.by.name(), self.target, self.theirs);
         format!(
-            "{} of {of} (theirs {}); {target}% at {} {of} (theirs {})",
+            "{} of {of} (theirs {}); {target}% {} (theirs {})",
             line.said(),
             theirs.said(),
             line.reach(target),
@@ -118,7 +118,7 @@ mod tests {
         let fit = Fit { by: Of::Examples, theirs: Line { slope: 7.42, intercept: -20.91 }, target: 90.0 };
         assert_eq!(
             fit.said(fitted),
-            "7.50 log10 - 21.00 of examples (theirs 7.42 log10 - 20.91); 90% at 10^14.8 examples (theirs 10^14.9)"
+            "7.50 log10 - 21.00 of examples (theirs 7.42 log10 - 20.91); 90% at 10^14.8 (theirs at 10^14.9)"
         );
         assert_eq!(Line::fitted(&points[..1]), None);
         assert_eq!(Line::fitted(&[(10.0, 1.0), (10.0, 2.0)]), None);

@@ -62,9 +62,17 @@ impl Axes {
         );
     }
 
-    /// A line from end to end.
+    /// A line as far as it is in the picture.
     fn line(&self, out: &mut String, line: Line, colour: &str, dash: &str) {
-        let ends = [self.decades.0, self.decades.1].map(|power| {
+        let (mut from, mut to) = self.decades;
+        if line.slope != 0.0 {
+            let [bottom, top] = [0.0, self.top].map(|number| (number - line.intercept) / line.slope);
+            (from, to) = (from.max(bottom.min(top)), to.min(bottom.max(top)));
+        }
+        if from >= to {
+            return;
+        }
+        let ends = [from, to].map(|power| {
             let size = 10_f64.powf(power);
             format!("{:.1},{:.1}", self.x(size), self.y(line.at(size)))
         });

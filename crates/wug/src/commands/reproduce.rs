@@ -321,8 +321,11 @@ fn show_table(out: &mut impl Write, outcome: &Outcome, folder: &Path) -> std::io
     let experiment = &outcome.experiment;
     writeln!(
         out,
-        "{BOLD}{}{BOLD:#}  {DIM}{}, {}{DIM:#}",
-        experiment.title, experiment.paper, experiment.source
+        "{BOLD}{}{BOLD:#}  {DIM}{}, {}; scale {}{DIM:#}",
+        experiment.title,
+        experiment.paper,
+        experiment.source,
+        experiment.scale.name()
     )?;
     if let Some(warning) = outcome.warning() {
         writeln!(out, "{RED}{warning}{RED:#}")?;
