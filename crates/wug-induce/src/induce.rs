@@ -169,8 +169,11 @@ fn meaningless<T: Clone + Ord>(templates: &Templates<T>) -> BTreeSet<u32> {
                             here.iter().filter(|(child, _)| there.get(*child) > 0.0).map(|(_, n)| n).sum();
                         shared += both / slots;
                     }
-                } else if known.is_some() {
-                    clash += template.n;
+                } else if let Some(terms) = known {
+                    // As often as both are seen: a row or two that were cut wrongly contradict little.
+                    let others: f64 =
+                        terms.iter().map(|term| templates[&(without.clone(), (*term).clone())].n).sum();
+                    clash += template.n.min(others);
                 }
             }
             same >= 0.5 * all && clash <= 0.02 * all && shared >= 0.3 * same
