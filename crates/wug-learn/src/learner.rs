@@ -237,6 +237,11 @@ pub trait Model: Send + Sync {
         questions.par_iter().map(|question| self.answer(question)).collect()
     }
 
+    /// The vectors in which a recurrent decoder ends its answers to these inputs; `None` for a model that has none.
+    fn states(&self, _inputs: &[Tokens<'_>]) -> Option<Vec<Vec<f32>>> {
+        None
+    }
+
     /// How large the model is and what it was trained on, if it has parameters.
     fn size(&self) -> Option<Size> {
         None

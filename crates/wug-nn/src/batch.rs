@@ -129,6 +129,17 @@ impl Batch {
         answers
     }
 
+    /// The row in which each query has said its end, or its last one, in the order of the queries.
+    pub(crate) fn ends(&self, said: &[u32]) -> Vec<usize> {
+        let mut ends = vec![0; self.target_index.len()];
+        for (row, &i) in self.target_index.iter().enumerate() {
+            let steps = (0..self.targets.len()).take_while(|&t| row < self.targets.rows(t));
+            let rows = steps.map(|t| self.targets.start(t) + row);
+            ends[i] = rows.clone().find(|&row| said[row] == 0).or_else(|| rows.last()).unwrap_or_default();
+        }
+        ends
+    }
+
     /// The factors of dropout at a place of the model, for every row; none where nothing is dropped. They depend on the
     /// key, the place, the example and the step, and not on how the batch is divided.
     pub(crate) fn dropout<T: Real>(

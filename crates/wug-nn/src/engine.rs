@@ -142,20 +142,39 @@ impl<T: Real> Engine<T> {
         if let Some(elsewhere) = &mut self.elsewhere {
             return elsewhere.answer(values, queries, longest);
         }
+        self.ask(values, queries, |network, pass, asked| network.answer(pass, asked, longest))
+    }
+
+    /// The state in which a recurrent decoder has ended its answer to each query; `None` for other models. On the CPU.
+    pub fn states(&mut self, values: &[T], queries: &[Query<'_>], longest: usize) -> Option<Vec<Vec<T>>> {
+        let states = |network: &dyn Network<T>, pass: &mut Pass<'_, T>, asked: &[Query<'_>]| {
+            let states = network.states(pass, asked, longest);
+            states.map_or_else(|| vec![None; asked.len()], |states| states.into_iter().map(Some).collect())
+        };
+        self.ask(values, queries, states).into_iter().collect()
+    }
+
+    /// Asks the model a shard at a time.
+    fn ask<A: Default + Clone + Send>(
+        &mut self,
+        values: &[T],
+        queries: &[Query<'_>],
+        ask: impl Fn(&dyn Network<T>, &mut Pass<'_, T>, &[Query<'_>]) -> Vec<A> + Sync,
+    ) -> Vec<A> {
         self.weights.read(self.network.layout(), values, false);
         let mut order: Vec<usize> = (0..queries.len()).collect();
         // Sources of like length have answers of like length, mostly: a shard then ends early.
         order.sort_by_key(|&i| queries[i].source.len());
-        let answered: Vec<Vec<Option<Vec<u32>>>> = order
+        let answered: Vec<Vec<A>> = order
             .par_chunks(SHARD)
             .map(|shard| {
                 let asked: Vec<Query<'_>> = shard.iter().map(|&i| queries[i]).collect();
                 let mut room = Room::default();
                 let mut pass = Pass::new(self.isa, &self.weights, values, &mut room);
-                self.network.answer(&mut pass, &asked, longest)
+                ask(self.network.as_ref(), &mut pass, &asked)
             })
             .collect();
-        let mut answers = vec![None; queries.len()];
+        let mut answers = vec![A::default(); queries.len()];
         for (i, answer) in order.into_iter().zip(answered.into_iter().flatten()) {
             answers[i] = answer;
         }

@@ -82,6 +82,12 @@ pub trait Network<T>: Debug + Send + Sync {
     /// many words.
     fn answer(&self, pass: &mut Pass<'_, T>, queries: &[Query<'_>], longest: usize) -> Vec<Option<Vec<u32>>>;
 
+    /// The state of the decoder's last layer in which each query has come to its end, or to so many words; `None` if it has no
+    /// states.
+    fn states(&self, _: &mut Pass<'_, T>, _: &[Query<'_>], _: usize) -> Option<Vec<Vec<T>>> {
+        None
+    }
+
     /// The same model composed of burn's tensor operations, for other devices than the CPU; none if there is no such.
     #[cfg(feature = "burn")]
     fn composed(&self) -> Option<crate::device::Portable> {

@@ -368,6 +368,9 @@ pub(crate) struct Run {
     /// Which facts decide whether an answer is right (permutation importance, 3 nearest neighbours)
     #[arg(long)]
     pub(crate) importance: bool,
+    /// The five training inputs nearest to this one by the last state of a recurrent decoder; may be given again
+    #[arg(long, value_name = "INPUT")]
+    pub(crate) neighbours: Vec<String>,
     /// Show the first N answers and how they came about
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) explain: usize,

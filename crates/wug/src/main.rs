@@ -2,6 +2,7 @@
 
 mod args;
 mod commands;
+mod neighbours;
 mod output;
 mod scores;
 mod terminal;

@@ -8,6 +8,7 @@ use wug_bench::Benchmark;
 use wug_data::{Dataset, Error, Fact, Result};
 use wug_report::{Groups, Importance, Scored, Tally};
 
+use crate::neighbours::Neighbours;
 use crate::output::{BOLD, DIM, GREEN, RED, bar, shorten, table, thousands};
 
 #[derive(Serialize)]
@@ -23,6 +24,8 @@ pub(crate) struct Report<'a> {
     parts: Vec<PartReport<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) explained: Vec<Explained>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) neighbours: Vec<Neighbours>,
 }
 
 /// Why one prediction is wrong.
@@ -88,6 +91,7 @@ impl<'a> Report<'a> {
             metric,
             parts,
             explained: Vec::new(),
+            neighbours: Vec::new(),
         })
     }
 
@@ -136,6 +140,9 @@ impl<'a> Report<'a> {
                     table(&[groups.fact, "n", "correct", "accuracy", ""], &[1, 2, 3], rows.collect())
                 )?;
             }
+        }
+        for neighbours in &self.neighbours {
+            neighbours.write(out)?;
         }
         for explained in &self.explained {
             writeln!(out, "\n{BOLD}{}{BOLD:#}", explained.id)?;

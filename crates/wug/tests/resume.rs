@@ -80,6 +80,26 @@ fn what_was_trained_answers_another_part() {
         let error = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(!output.status.success() && error.contains(message), "{error}");
     };
+    let near = |input: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_wug"));
+        command.args(["run", "scan/simple", "--learner", "gru-attn", "--limit", "1", "--json"]);
+        command.args(["--neighbours", input, "--neighbours", "jump  twice", "--trained"]).arg(first.path());
+        for setting in same {
+            command.args(["--set", setting]);
+        }
+        command.output().unwrap()
+    };
+    let report: serde_json::Value = serde_json::from_slice(&near("run").stdout).unwrap();
+    for (near, input) in report["neighbours"].as_array().unwrap().iter().zip(["run", "jump twice"]) {
+        assert_eq!(near["input"], input);
+        let nearest = near["nearest"].as_array().unwrap();
+        let cosines: Vec<f64> = nearest.iter().map(|near| near["cosine"].as_f64().unwrap()).collect();
+        assert!(cosines.len() == 5 && cosines.is_sorted_by(|a, b| a >= b) && cosines[0] <= 1.0 + 1e-9);
+        assert!(nearest.iter().all(|near| near["input"] != input), "{near}");
+    }
+    let unknown = near("fly");
+    assert!(String::from_utf8_lossy(&unknown.stderr).contains("is not among the inputs"));
+
     failed(first.path(), &["hidden=24", "batch=9"], "belongs to another run");
     failed(Path::new("nowhere"), &same, "there is no checkpoint");
 }

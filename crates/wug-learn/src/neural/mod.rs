@@ -19,7 +19,7 @@ use std::sync::Mutex;
 
 use serde_json::Value;
 
-use wug_data::Result;
+use wug_data::{Result, Tokens};
 use wug_nn::{Engine, Network, Query};
 
 use crate::{About, Answer, Learner, Model, Question, Settings, Size, Task};
@@ -100,6 +100,13 @@ struct Trained {
 impl Model for Trained {
     fn answer(&self, question: &Question<'_>) -> Answer {
         self.answers(std::slice::from_ref(question)).pop().unwrap_or_default()
+    }
+
+    fn states(&self, inputs: &[Tokens<'_>]) -> Option<Vec<Vec<f32>>> {
+        let sources: Vec<Vec<u32>> = inputs.iter().map(|&input| self.words.source(input)).collect();
+        let queries: Vec<Query<'_>> = sources.iter().map(|source| Query { source, length: None }).collect();
+        let mut engine = self.engine.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        engine.states(&self.values, &queries, self.plan.longest)
     }
 
     fn size(&self) -> Option<Size> {

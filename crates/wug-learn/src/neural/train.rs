@@ -121,9 +121,11 @@ fn batches(plan: &Plan, words: &Words, orders: &Streams, round: u64) -> Vec<Vec<
     batches
 }
 
-/// Whether validation has not become better for too long.
+/// Whether validation has not become better for too long, or cannot: the first of equally good models is kept.
 fn is_over(plan: &Plan, best: Option<&Best>) -> bool {
-    plan.patience > 0 && best.is_some_and(|best| best.stale >= plan.patience)
+    best.is_some_and(|best| {
+        (plan.patience > 0 && best.stale >= plan.patience) || (plan.keep_best && best.accuracy == 1.0)
+    })
 }
 
 /// Answers the validation part, and keeps the parameters if they are the best.

@@ -47,6 +47,11 @@ struct Factors<T> {
 }
 
 impl<T: Real> Decoded<T> {
+    /// The states of the last layer.
+    pub(crate) fn top(&self) -> &[T] {
+        self.traces.last().map_or(&[], |trace| &trace.state)
+    }
+
     /// Gives the room back.
     pub(crate) fn recycle(self, pass: &mut Pass<'_, T>) {
         self.traces.into_iter().for_each(|trace| trace.recycle(pass));

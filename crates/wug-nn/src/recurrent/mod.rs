@@ -332,6 +332,16 @@ impl<T: Real> Network<T> for Model {
         batch.answers(&decoded.said)
     }
 
+    fn states(&self, pass: &mut Pass<'_, T>, queries: &[Query<'_>], longest: usize) -> Option<Vec<Vec<T>>> {
+        let batch = Batch::queries(queries, longest + 1);
+        let encoded = self.encode(pass, &batch, None);
+        let first = self.bridge(pass, &encoded.last);
+        let decoded = self.decode(pass, &batch, &encoded, &first, None);
+        let width = self.config.hidden;
+        let state = |row: usize| decoded.top()[row * width..][..width].to_vec();
+        Some(batch.ends(&decoded.said).into_iter().map(state).collect())
+    }
+
     #[cfg(feature = "burn")]
     fn composed(&self) -> Option<crate::device::Portable> {
         Some(crate::device::Portable(Box::new(self.clone())))

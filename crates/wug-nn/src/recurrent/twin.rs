@@ -206,8 +206,11 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::batch::Batch;
     use crate::kernels::Isa;
     use crate::kernels::testing::{ISAS, numbers, same};
+    use crate::network::{Pass, Room};
+    use crate::parameters::Weights;
     use crate::recurrent::Config;
     use crate::{Engine, Query, Real, Step};
 
@@ -374,6 +377,36 @@ mod tests {
                     Engine::new(model.clone(), Isa::best()).learn(&values, &[lesson], Step::PLAIN).0.right,
                     1
                 );
+            }
+        }
+    }
+
+    #[test]
+    fn the_last_state_is_that_in_which_the_end_is_said() {
+        for cell in [Cell::Rnn, Cell::Gru, Cell::Lstm] {
+            let model = Model::new(any_fixed(cell)).unwrap();
+            let values: Vec<f64> = numbers(11, model.layout().len());
+            let sources: Vec<Vec<u32>> = (0..70).map(|i| vec![1 + i % 4; 1 + i as usize % 7]).collect();
+            // Some are told how long they have to be, so that there are answers that end.
+            let query = |(i, source): (usize, _)| Query { source, length: (i % 3 > 0).then_some(i % 5) };
+            let asked: Vec<Query<'_>> = sources.iter().map(Vec::as_slice).enumerate().map(query).collect();
+            let mut engine = Engine::new(model.clone(), Isa::best());
+            let answers = engine.answer(&values, &asked, 12);
+            let states = engine.states(&values, &asked, 12).unwrap();
+            assert!(answers.iter().flatten().count() > 10, "answers that end");
+            for ((source, answer), state) in sources.iter().zip(answers).zip(states) {
+                let Some(mut target) = answer else { continue };
+                target.push(0);
+                // Fed its own answer, the decoder has the state in its last row.
+                let batch = Batch::new(&[Lesson { source, target: &target, forced: true }], 0);
+                let mut weights = Weights::default();
+                weights.read(model.layout(), &values, false);
+                let mut room = Room::default();
+                let mut pass = Pass::new(Isa::best(), &weights, &values, &mut room);
+                let encoded = model.encode(&mut pass, &batch, None);
+                let first = model.bridge(&mut pass, &encoded.last);
+                let decoded = model.decode(&mut pass, &batch, &encoded, &first, None);
+                same(&state, &decoded.top()[decoded.top().len() - state.len()..], 1e-12).unwrap();
             }
         }
     }

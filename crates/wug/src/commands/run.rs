@@ -11,6 +11,7 @@ use wug_learn::{Answer, Learner, Progress, Settings, Task, learner, questions};
 use wug_report::Scored;
 
 use crate::args::Run;
+use crate::neighbours;
 use crate::output::{DIM, Done, GREEN, RED, json, out, shorten};
 use crate::scores::{Report, show_errors};
 
@@ -37,6 +38,7 @@ fn work(args: &Run, shows: bool) -> Done {
     let facts: Vec<&Fact> =
         args.by.iter().map(|fact| dataset.table.facts.column(fact)).collect::<Result<_>>()?;
     let selections = selections(args, &address, &dataset)?;
+    let asked = neighbours::find(&dataset, &args.neighbours)?;
 
     let mut task = Task::new(&dataset, settings, args.learner_seed);
     if args.trained.is_some() && learner.keeps().is_empty() {
@@ -64,6 +66,9 @@ fn work(args: &Run, shows: bool) -> Done {
     let mut report = Report::new(address.benchmark, &dataset, metric, &scored, &facts, args.importance)?;
     report.learner = Some(learner.about().name);
     report.learned = model.size();
+    if !asked.is_empty() {
+        report.neighbours = neighbours::nearest(&dataset, model.as_ref(), learner.about().name, &asked)?;
+    }
 
     if let Some(place) = args.resume.as_ref().or(args.out.as_ref()) {
         let folder = Folder::create(place)?;
