@@ -25,15 +25,15 @@ impl Linear {
 
     /// `W x + b` for every row.
     pub(crate) fn forward<T: Real>(&self, pass: &mut Pass<'_, T>, x: &[T]) -> Vec<T> {
-        let mut out = pass.zeros(x.len() / self.inputs * self.outputs);
-        self.forward_into(pass, x, &mut out);
+        let mut out = pass.any(x.len() / self.inputs * self.outputs);
+        self.forward_into(pass, x, &mut out, Into::Replace);
         out
     }
 
-    /// Adds `W x + b` for every row.
-    pub(crate) fn forward_into<T: Real>(&self, pass: &mut Pass<'_, T>, x: &[T], out: &mut [T]) {
+    /// `W x + b` for every row, or that added to what is there.
+    pub(crate) fn forward_into<T: Real>(&self, pass: &mut Pass<'_, T>, x: &[T], out: &mut [T], into: Into) {
         let x = View::new(x, x.len() / self.inputs, self.inputs);
-        pass.apply(self.weight, x, out, self.outputs, Into::Add);
+        pass.apply(self.weight, x, out, self.outputs, into);
         if let Some(bias) = self.bias {
             add_row(pass.isa, pass.flat(bias), out, self.outputs);
         }
@@ -42,15 +42,15 @@ impl Linear {
     /// The gradient of the input.
     pub(crate) fn backward<T: Real>(&self, pass: &mut Pass<'_, T>, d: &[T]) -> Vec<T> {
         let rows = d.len() / self.outputs;
-        let mut d_x = pass.zeros(rows * self.inputs);
-        self.backward_into(pass, d, &mut d_x);
+        let mut d_x = pass.any(rows * self.inputs);
+        self.backward_into(pass, d, &mut d_x, Into::Replace);
         d_x
     }
 
-    /// Adds the gradient of the input.
-    pub(crate) fn backward_into<T: Real>(&self, pass: &mut Pass<'_, T>, d: &[T], d_x: &mut [T]) {
+    /// The gradient of the input, or that added to what is there.
+    pub(crate) fn backward_into<T: Real>(&self, pass: &mut Pass<'_, T>, d: &[T], d_x: &mut [T], into: Into) {
         let d = View::new(d, d.len() / self.outputs, self.outputs);
-        pass.apply_backward(self.weight, d, d_x, self.inputs, Into::Add);
+        pass.apply_backward(self.weight, d, d_x, self.inputs, into);
     }
 
     /// Adds the gradients of the matrix and the bias.

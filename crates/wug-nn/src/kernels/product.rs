@@ -246,8 +246,16 @@ fn pack_left<T: Real>(
         let height = ROWS.min(rows.end - row);
         let block = &mut scratch[(row - rows.start) * depth.len()..][..height * depth.len()];
         if left.row_stride == 1 {
-            for (k, cell) in depth.clone().zip(block.chunks_exact_mut(height)) {
-                cell.copy_from_slice(&left.data[k * left.column_stride + row..][..height]);
+            let lines = depth.clone().map(|k| &left.data[k * left.column_stride + row..]);
+            if height == ROWS {
+                for (line, cell) in lines.zip(block.as_chunks_mut::<ROWS>().0) {
+                    // A copy of known size is a move of registers, not a call.
+                    *cell = *line.first_chunk().expect("six rows");
+                }
+            } else {
+                for (line, cell) in lines.zip(block.chunks_exact_mut(height)) {
+                    cell.copy_from_slice(&line[..height]);
+                }
             }
         } else if height == ROWS && left.column_stride == 1 {
             let lines: [&[T]; ROWS] = std::array::from_fn(|i| {
@@ -280,6 +288,26 @@ fn tile<T: Real, V: Vectors, const HEIGHT: usize>(
     width: usize,
     into: Into,
 ) {
+    // The two are apart because sums that are read by an index stay in memory: those of whole rows go from registers to
+    // their places.
+    if width == COLUMNS {
+        for (i, sums) in sums::<T, V, HEIGHT>(left, right).into_iter().enumerate() {
+            let out: &mut [T; COLUMNS] = out[i * stride..].first_chunk_mut().expect("a whole row");
+            *out = match into {
+                Into::Replace => sums,
+                Into::Add => std::array::from_fn(|j| out[j] + sums[j]),
+            };
+        }
+    } else {
+        for (i, sums) in sums::<T, V, HEIGHT>(left, right).iter().enumerate() {
+            put(sums, &mut out[i * stride..][..width], into);
+        }
+    }
+}
+
+/// The sums of a tile.
+#[inline(always)]
+fn sums<T: Real, V: Vectors, const HEIGHT: usize>(left: &[T], right: &[T]) -> [[T; COLUMNS]; HEIGHT] {
     let mut sums = [[T::ZERO; COLUMNS]; HEIGHT];
     let (left, _) = left.as_chunks::<HEIGHT>();
     let (right, _) = right.as_chunks::<COLUMNS>();
@@ -288,9 +316,7 @@ fn tile<T: Real, V: Vectors, const HEIGHT: usize>(
             T::multiply_add::<V>(sums, left, right);
         }
     }
-    for (i, sums) in sums.iter().enumerate() {
-        put(sums, &mut out[i * stride..][..width], into);
-    }
+    sums
 }
 
 #[cfg(test)]

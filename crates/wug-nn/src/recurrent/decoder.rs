@@ -120,7 +120,7 @@ impl Model {
             inputs: self.decoder[1..].iter().map(|_| pass.any(total * config.hidden)).collect(),
             traces: self.decoder.iter().map(|layer| Trace::new(pass, layer, total)).collect(),
             keys: Vec::new(),
-            queries: pass.zeros(asked * total * config.hidden),
+            queries: pass.any(asked * total * config.hidden),
             weights: pass.zeros(attended * total * batch.sources.len()),
             contexts: pass.zeros(attended * total * self.memory_width()),
             pieces: self.pre_output.iter().map(|(_, linear)| pass.any(total * linear.inputs)).collect(),
@@ -253,7 +253,7 @@ impl Model {
             let before = &decoded.traces[self.decoder.len() - 1].before;
             let before = &before[of(before, &rows, h)];
             let queries = &mut decoded.queries[rows.start * h..rows.end * h];
-            attention.query.forward_into(pass, before, queries);
+            attention.query.forward_into(pass, before, queries, Into::Replace);
             let sources = self.sources(batch, &decoded.keys, &encoded.output);
             let contexts = of(&decoded.contexts, &rows, sources.width);
             let contexts = &mut decoded.contexts[contexts];
@@ -343,13 +343,15 @@ impl Model {
                 scale_by(pass.isa, &factors.pieces[i][range], piece);
             }
             let direct = self.config.output.is_direct();
-            linear.forward_into(pass, piece, if direct { &mut *scores } else { &mut *between });
+            let out = if direct { &mut *scores } else { &mut *between };
+            linear.forward_into(pass, piece, out, Into::Add);
         }
         match (&self.output, self.target_table) {
             (Some(output), _) if self.config.output == Output::State => {
-                output.forward_into(pass, &state[of(state, &rows, self.config.hidden)], scores);
+                let state = &state[of(state, &rows, self.config.hidden)];
+                output.forward_into(pass, state, scores, Into::Add);
             }
-            (Some(output), _) => output.forward_into(pass, between, scores),
+            (Some(output), _) => output.forward_into(pass, between, scores, Into::Add),
             (None, Some(table)) if self.config.output == Output::Tied => {
                 for y in between.iter_mut() {
                     *y = y.tanh();
@@ -393,7 +395,7 @@ impl Model {
             debug_assert_eq!(before.len() / size, d_queries.len() / size);
             attention.query.learn(pass, &self.layout, before, &d_queries, gradients);
             attention.key.learn(pass, &self.layout, &encoded.output, &d_keys, gradients);
-            attention.key.backward_into(pass, &d_keys, &mut d_memory);
+            attention.key.backward_into(pass, &d_keys, &mut d_memory, Into::Add);
             pass.recycle([d_keys, d_queries]);
             done
         } else {
@@ -450,7 +452,7 @@ impl Model {
                 Piece::Context => d_contexts,
             };
             linear.learn(pass, &self.layout, &decoded.pieces[i], &d, gradients);
-            linear.backward_into(pass, &d, target);
+            linear.backward_into(pass, &d, target, Into::Add);
             scale_by(pass.isa, &decoded.factors.pieces[i], target);
         }
         pass.recycle([d]);
@@ -565,7 +567,7 @@ impl Model {
             let (v, asked) = (pass.flat(attention.v), &decoded.queries[queries.clone()]);
             attend_backward(pass.isa, sources, v, asked, weights, d_contexts, into, &mut scratch);
             let d_before = &mut carry[top].state[..rows.len() * h];
-            attention.query.backward_into(pass, &back.d_queries[queries], d_before);
+            attention.query.backward_into(pass, &back.d_queries[queries], d_before, Into::Add);
         }
         add(pass.isa, &d_v, &mut gradients[self.layout.tensor(attention.v).range()]);
         pass.recycle([all_d_state]);
