@@ -6,6 +6,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use wug_bench::Judge;
 use wug_data::{Dataset, Error, Example, Picture, Pictures, Result, Selection, Stream, Streams, Tokens};
 
 use crate::{LEARNERS, Setting, Settings};
@@ -65,6 +66,8 @@ pub struct Task<'a> {
     pub trained: Option<PathBuf>,
     /// When to stop, keeping what is needed to go on; only with a folder.
     pub deadline: Option<Instant>,
+    /// Says whether an answer to an example of the validation part is right; equal words where there is none.
+    pub judge: Option<&'a dyn Judge>,
     /// Told now and then how far a learner is.
     pub progress: &'a (dyn Fn(Progress) + Sync),
 }
@@ -102,6 +105,7 @@ impl<'a> Task<'a> {
             resume: false,
             trained: None,
             deadline: None,
+            judge: None,
             progress: &|_| (),
         }
     }
@@ -122,6 +126,14 @@ impl<'a> Task<'a> {
         let is_validation = |name: &str| name.starts_with("val") || name.starts_with("dev");
         let part = self.dataset.parts.iter().find(|part| is_validation(&part.name))?;
         Some(Lessons { dataset: self.dataset, selection: Selection::whole(part) })
+    }
+
+    /// Whether an answer to an example of the validation part is right.
+    pub fn is_right(&self, example: &Example<'_>, answer: &str) -> bool {
+        match self.judge {
+            Some(judge) => judge.judge(example, answer).correct,
+            None => example.target.same_words(answer),
+        }
     }
 
     /// The examples to learn from that are not among those of [`Task::validation`]: for a part `val-random` those of

@@ -1,7 +1,7 @@
 use std::path::PathBuf;
 
-use wug_bench::{Address, Source};
-use wug_data::{Dataset, Error};
+use wug_bench::{Address, Judge, Source, Verdict};
+use wug_data::{Dataset, Error, Example};
 
 use super::checkpoint::{FILE, METRICS};
 use crate::{Model, Settings, Task, learner, questions};
@@ -113,6 +113,34 @@ fn validation_is_apart_from_training() {
     let (apart, validation) = (rows(task.train_apart().unwrap()), rows(task.validation().unwrap()));
     assert_eq!(apart.len() + validation.len(), rows(task.train().unwrap()).len());
     assert!(!validation.is_empty() && validation.iter().all(|row| !apart.contains(row)));
+}
+
+/// To whom every answer is right, or none.
+struct Always(bool);
+
+impl Judge for Always {
+    fn judge(&self, _: &Example<'_>, _: &str) -> Verdict {
+        if self.0 { Verdict::right() } else { Verdict::wrong("never") }
+    }
+}
+
+#[test]
+fn training_stops_where_the_judge_of_validation_finds_nothing_wrong() {
+    let dataset = dataset("scan/simple");
+    let learner = learner("gru").unwrap();
+    let given = ["hidden=4", "batch=4", "steps=60", "validate=10", "longest=5"].map(str::to_owned);
+    for (right, last) in [(true, 10), (false, 60)] {
+        let folder = tempfile::tempdir().unwrap();
+        let judge = Always(right);
+        let mut task = Task::new(&dataset, Settings::read(learner.about(), &given).unwrap(), 0);
+        task.folder = Some(folder.path().to_owned());
+        task.judge = Some(&judge);
+        learner.learn(&task).unwrap();
+        let metrics = std::fs::read_to_string(folder.path().join(METRICS)).unwrap();
+        let line: serde_json::Value = serde_json::from_str(metrics.lines().last().unwrap()).unwrap();
+        assert_eq!(line["step"], last);
+        assert_eq!(line["best"]["accuracy"], f64::from(u8::from(right)));
+    }
 }
 
 #[test]

@@ -1,7 +1,9 @@
 use std::path::Path;
 use std::time::Instant;
 
-use wug_data::{Error, Result, Streams};
+use rayon::prelude::*;
+
+use wug_data::{Error, Example, Result, Streams};
 use wug_nn::{Engine, Lesson, Optimiser, Query, Step};
 
 use super::Built;
@@ -84,6 +86,7 @@ pub(super) fn train(
         if plan.validate > 0 && (now.step.is_multiple_of(plan.validate) || ends) {
             validate(&mut engine, task, plan, words, &mut now);
         }
+        let ends = ends || is_over(plan, now.best.as_ref());
         if now.step.is_multiple_of(REPORT) || ends {
             let (loss, accuracy) = now.since.means();
             (task.progress)(Progress { done: now.step, of: plan.steps, loss, accuracy });
@@ -135,11 +138,10 @@ fn validate(engine: &mut Engine<f32>, task: &Task<'_>, plan: &Plan, words: &Word
     let sources: Vec<Vec<u32>> = examples.iter().map(|example| words.source(example.input)).collect();
     let queries: Vec<Query<'_>> = sources.iter().map(|source| Query { source, length: None }).collect();
     let answers = engine.answer(&now.values, &queries, plan.longest);
-    let is_right = |(answer, target): (&Option<Vec<u32>>, wug_data::Tokens<'_>)| {
-        answer.as_ref().is_some_and(|said| target.same_words(&words.text(said)))
+    let is_right = |(example, answer): (&Example<'_>, &Option<Vec<u32>>)| {
+        answer.as_ref().is_some_and(|said| task.is_right(example, &words.text(said)))
     };
-    let right =
-        answers.iter().zip(examples.iter().map(|example| example.target)).filter(|&pair| is_right(pair));
+    let right = examples.par_iter().zip(&answers).filter(|&pair| is_right(pair));
     let accuracy = right.count() as f64 / examples.len().max(1) as f64;
     match &mut now.best {
         Some(best) if accuracy <= best.accuracy => best.stale += 1,

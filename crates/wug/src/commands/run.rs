@@ -33,6 +33,8 @@ fn work(args: &Run, shows: bool) -> Done {
     check_benchmark(learner, &address)?;
     let metric = args.metric.as_deref().unwrap_or(address.benchmark.metrics()[0].name);
     let judge = address.benchmark.judge(metric)?;
+    // Models are chosen by the benchmark's own metric, whatever the answers are judged by in the end.
+    let own = address.benchmark.judge(address.benchmark.metrics()[0].name)?;
     let dataset =
         address.benchmark.make_with(&address.dataset, &args.data.source()?, &args.data.settings()?)?;
     let facts: Vec<&Fact> =
@@ -46,6 +48,7 @@ fn work(args: &Run, shows: bool) -> Done {
         return Err(Error::usage(format!("{name} keeps no checkpoints: it has to learn again")).into());
     }
     task.trained.clone_from(&args.trained);
+    task.judge = Some(own.as_ref());
     start_folder(args, learner, &address, &mut task, &selections)?;
     let bar = progress(args.quiet);
     let tell = |progress: Progress| tell(&bar, progress);
