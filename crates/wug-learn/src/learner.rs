@@ -34,6 +34,11 @@ pub trait Learner: Sync {
         &[]
     }
 
+    /// Whether its models have [states](Model::states).
+    fn has_states(&self) -> bool {
+        false
+    }
+
     /// Becomes a model for the task.
     fn learn(&self, task: &Task<'_>) -> Result<Box<dyn Model>>;
 }

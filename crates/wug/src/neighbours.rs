@@ -6,7 +6,7 @@ use std::io::Write;
 use serde::Serialize;
 
 use wug_data::{Dataset, Error, Result, Tokens};
-use wug_learn::Model;
+use wug_learn::{Learner, Model};
 
 use crate::output::{BOLD, DIM, shorten, table};
 
@@ -26,8 +26,18 @@ struct Neighbour {
     cosine: f64,
 }
 
-/// The inputs of the dataset with these words.
-pub(crate) fn find<'a>(dataset: &'a Dataset, asked: &[String]) -> Result<Vec<Tokens<'a>>> {
+/// The inputs of the dataset with these words, or why there will be no neighbours.
+pub(crate) fn find<'a>(
+    dataset: &'a Dataset,
+    learner: &dyn Learner,
+    asked: &[String],
+) -> Result<Vec<Tokens<'a>>> {
+    if !asked.is_empty() && !learner.has_states() {
+        let name = learner.about().name;
+        return Err(Error::usage(format!(
+            "{name} has no states of a decoder: --neighbours is for recurrent networks"
+        )));
+    }
     let inputs = &dataset.table.inputs;
     let all = || (0..inputs.len() as u32).map(|row| inputs.get(row));
     let find = |text: &String| {
@@ -41,21 +51,14 @@ pub(crate) fn find<'a>(dataset: &'a Dataset, asked: &[String]) -> Result<Vec<Tok
 
 /// The training inputs that are nearest to each of these, by the cosine of the states in which the decoder ends; an input
 /// is not its own neighbour.
-pub(crate) fn nearest(
-    dataset: &Dataset,
-    model: &dyn Model,
-    learner: &str,
-    asked: &[Tokens<'_>],
-) -> Result<Vec<Neighbours>> {
+pub(crate) fn nearest(dataset: &Dataset, model: &dyn Model, asked: &[Tokens<'_>]) -> Result<Vec<Neighbours>> {
     let mut seen = HashSet::new();
     let train = dataset.select("train")?;
     let rows = train.examples().map(|(_, row)| dataset.table.inputs.get(row));
     let known: Vec<Tokens<'_>> = rows.filter(|input| seen.insert(input.ids())).collect();
-    let none = || {
-        Error::usage(format!("{learner} has no states of a decoder: --neighbours is for recurrent networks"))
+    let (Some(states), Some(own)) = (model.states(&known), model.states(asked)) else {
+        return Ok(Vec::new());
     };
-    let states = model.states(&known).ok_or_else(none)?;
-    let own = model.states(asked).ok_or_else(none)?;
     let near = |(input, own): (&Tokens<'_>, &Vec<f32>)| {
         let others = known.iter().zip(&states).filter(|(other, _)| other.ids() != input.ids());
         let mut near: Vec<(f64, &Tokens<'_>)> =

@@ -59,6 +59,11 @@ pub struct Sizes {
 pub trait Blueprint: Sync {
     /// Builds the network, or says which settings do not go together.
     fn build(&self, settings: &Settings, sizes: Sizes) -> Result<Built>;
+
+    /// Whether its networks have a recurrent decoder, whose states can be looked at.
+    fn has_states(&self) -> bool {
+        false
+    }
 }
 
 /// A learner that trains the network of its blueprint. Its settings are those of the blueprint and those of training.
@@ -74,6 +79,10 @@ impl<B: Blueprint> Learner for Neural<B> {
 
     fn keeps(&self) -> &'static [&'static str] {
         &[checkpoint::FILE, checkpoint::METRICS, tensorboard::EVENTS]
+    }
+
+    fn has_states(&self) -> bool {
+        self.blueprint.has_states()
     }
 
     fn learn(&self, task: &Task<'_>) -> Result<Box<dyn Model>> {

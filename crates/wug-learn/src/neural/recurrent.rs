@@ -134,6 +134,10 @@ learners! {
 }
 
 impl Blueprint for Recurrent {
+    fn has_states(&self) -> bool {
+        true
+    }
+
     fn build(&self, settings: &Settings, sizes: Sizes) -> Result<Built> {
         let style = settings.word("style");
         let (linked, dot) = (style == "nacs" || style == "hint", style == "recogs");

@@ -298,6 +298,20 @@ impl Model {
         }
     }
 
+    /// Decodes queries greedily.
+    fn greedy<T: Real>(
+        &self,
+        pass: &mut Pass<'_, T>,
+        queries: &[Query<'_>],
+        longest: usize,
+    ) -> (Batch, decoder::Decoded<T>) {
+        let batch = Batch::queries(queries, longest + 1);
+        let encoded = self.encode(pass, &batch, None);
+        let first = self.bridge(pass, &encoded.last);
+        let decoded = self.decode(pass, &batch, &encoded, &first, None);
+        (batch, decoded)
+    }
+
     /// Numbers in a state of the encoder, both directions together.
     pub(crate) fn memory_width(&self) -> usize {
         self.config.hidden * self.encoder[0].len()
@@ -325,18 +339,12 @@ impl<T: Real> Network<T> for Model {
     }
 
     fn answer(&self, pass: &mut Pass<'_, T>, queries: &[Query<'_>], longest: usize) -> Vec<Option<Vec<u32>>> {
-        let batch = Batch::queries(queries, longest + 1);
-        let encoded = self.encode(pass, &batch, None);
-        let first = self.bridge(pass, &encoded.last);
-        let decoded = self.decode(pass, &batch, &encoded, &first, None);
+        let (batch, decoded) = self.greedy(pass, queries, longest);
         batch.answers(&decoded.said)
     }
 
     fn states(&self, pass: &mut Pass<'_, T>, queries: &[Query<'_>], longest: usize) -> Option<Vec<Vec<T>>> {
-        let batch = Batch::queries(queries, longest + 1);
-        let encoded = self.encode(pass, &batch, None);
-        let first = self.bridge(pass, &encoded.last);
-        let decoded = self.decode(pass, &batch, &encoded, &first, None);
+        let (batch, decoded) = self.greedy(pass, queries, longest);
         let width = self.config.hidden;
         let state = |row: usize| decoded.top()[row * width..][..width].to_vec();
         Some(batch.ends(&decoded.said).into_iter().map(state).collect())

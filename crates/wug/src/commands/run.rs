@@ -40,7 +40,7 @@ fn work(args: &Run, shows: bool) -> Done {
     let facts: Vec<&Fact> =
         args.by.iter().map(|fact| dataset.table.facts.column(fact)).collect::<Result<_>>()?;
     let selections = selections(args, &address, &dataset)?;
-    let asked = neighbours::find(&dataset, &args.neighbours)?;
+    let asked = neighbours::find(&dataset, learner, &args.neighbours)?;
 
     let mut task = Task::new(&dataset, settings, args.learner_seed);
     if args.trained.is_some() && learner.keeps().is_empty() {
@@ -70,7 +70,7 @@ fn work(args: &Run, shows: bool) -> Done {
     report.learner = Some(learner.about().name);
     report.learned = model.size();
     if !asked.is_empty() {
-        report.neighbours = neighbours::nearest(&dataset, model.as_ref(), learner.about().name, &asked)?;
+        report.neighbours = neighbours::nearest(&dataset, model.as_ref(), &asked)?;
     }
 
     if let Some(place) = args.resume.as_ref().or(args.out.as_ref()) {
