@@ -1,7 +1,8 @@
 //! Times training steps (forward, backward, Adam) and greedy decoding of Transformers and prints JSON lines:
 //! `cargo run --release -p wug-nn --example transformer`. `benches/compare/torch_transformer.py` runs it beside PyTorch.
 //!
-//! With a width as its argument it times that width alone, and the memory is its own.
+//! With a width as its argument it times that width alone, and the memory is its own. With a file behind it, whose lines are
+//! the lengths of a source and its answer, it times decoding of those as well.
 
 use std::time::{Duration, Instant};
 
@@ -15,17 +16,39 @@ const TARGET: u32 = 24;
 const WORDS: u32 = 100;
 
 fn main() {
-    let widths: Vec<usize> = std::env::args().skip(1).filter_map(|width| width.parse().ok()).collect();
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let widths: Vec<usize> = arguments.iter().filter_map(|width| width.parse().ok()).collect();
+    let lengths = arguments.get(1).map(|path| read(path)).unwrap_or_default();
     for width in if widths.is_empty() { vec![128, 256, 512] } else { widths } {
-        let (step, greedy) = time(width);
+        let times = time(width, &lengths);
         println!(
-            "{{\"width\":{width},\"step\":{:.3},\"greedy\":{:.3},\"megabytes\":{},\"isa\":\"{}\"}}",
-            step * 1e3,
-            greedy * 1e3,
-            megabytes(),
+            "{{\"width\":{width},\"step\":{:.3},\"greedy\":{:.3},\"uneven\":{:.3},\"megabytes\":{},\"isa\":\"{}\"}}",
+            times.step * 1e3,
+            times.greedy * 1e3,
+            times.uneven * 1e3,
+            times.megabytes,
             Isa::best()
         );
     }
+}
+
+/// The lengths of sources and their answers.
+fn read(path: &str) -> Vec<(u32, usize)> {
+    let text = std::fs::read_to_string(path).expect("a file of lengths");
+    let pair = |line: &str| {
+        let (source, answer) = line.split_once(' ')?;
+        Some((source.parse().ok()?, answer.parse().ok()?))
+    };
+    text.lines().map(|line| pair(line).expect("two lengths in each line")).collect()
+}
+
+/// Seconds of the shortest training step, the shortest decoding of a batch and of examples of other lengths, and the memory
+/// that the first two took.
+struct Times {
+    step: f64,
+    greedy: f64,
+    uneven: f64,
+    megabytes: u64,
 }
 
 /// Two layers of encoder and decoder, as in PyTorch's `nn.Transformer`.
@@ -40,8 +63,7 @@ fn config(width: usize) -> Config {
     }
 }
 
-/// Seconds of the shortest training step and of the shortest decoding of a batch.
-fn time(width: usize) -> (f64, f64) {
+fn time(width: usize, lengths: &[(u32, usize)]) -> Times {
     let mut engine = Engine::new(Model::new(config(width)).expect("a valid configuration"), Isa::best());
     let mut state = 1u32;
     let unit = || {
@@ -50,8 +72,8 @@ fn time(width: usize) -> (f64, f64) {
     };
     let mut values: Vec<f32> = engine.network().layout().draw(unit);
     let mut optimiser = Optimiser::new(Rule::ADAM, values.len());
-    let sources: Vec<Vec<u32>> =
-        (0..BATCH).map(|i| (0..SOURCE).map(|t| (i + 3 * t) % WORDS).collect()).collect();
+    let source = |(i, length): (u32, u32)| (0..length).map(|t| (i + 3 * t) % WORDS).collect();
+    let sources: Vec<Vec<u32>> = (0..BATCH).map(|i| source((i, SOURCE))).collect();
     let word = |i: u32, t: u32| if t + 1 < TARGET { 1 + (i + t) % (WORDS - 1) } else { 0 };
     let targets: Vec<Vec<u32>> = (0..BATCH).map(|i| (0..TARGET).map(|t| word(i, t)).collect()).collect();
     let lesson = |(source, target)| Lesson { source, target, forced: true };
@@ -64,13 +86,23 @@ fn time(width: usize) -> (f64, f64) {
         let (_, gradients) = engine.learn(&values, &lessons, step);
         optimiser.step(Isa::best(), &mut values, gradients, 1e-4, 5.0, 0.0);
     });
-    let query = |source| Query { source, length: Some(TARGET as usize) };
-    let queries: Vec<Query<'_>> = sources.iter().map(|source| query(source)).collect();
-    let greedy = shortest(|| {
-        let answers = engine.answer(&values, &queries, TARGET as usize);
-        assert!(answers.iter().all(Option::is_some));
-    });
-    (step, greedy)
+    let mut decode = |sources: &[Vec<u32>], answers: &[usize]| {
+        let pairs = sources.iter().zip(answers);
+        let queries: Vec<Query<'_>> =
+            pairs.map(|(source, &length)| Query { source, length: Some(length) }).collect();
+        let longest = answers.iter().copied().max().unwrap_or_default();
+        shortest(|| {
+            let answers = engine.answer(&values, &queries, longest);
+            assert!(answers.iter().all(Option::is_some));
+        })
+    };
+    // The end is the last word.
+    let greedy = decode(&sources, &[TARGET as usize - 1; BATCH as usize]);
+    let megabytes = megabytes();
+    let sources: Vec<Vec<u32>> = (0..).zip(lengths.iter().map(|pair| pair.0)).map(source).collect();
+    let answers: Vec<usize> = lengths.iter().map(|pair| pair.1).collect();
+    let uneven = if lengths.is_empty() { 0.0 } else { decode(&sources, &answers) };
+    Times { step, greedy, uneven, megabytes }
 }
 
 /// Seconds of the shortest of at least five.
