@@ -109,6 +109,11 @@ impl Checkpoint {
             }
             Ok(())
         })?;
+        self.write_metrics(folder)
+    }
+
+    /// Writes the metrics alone, for people who watch a run between its checkpoints.
+    pub(super) fn write_metrics(&self, folder: &Path) -> Result<()> {
         write_file(&folder.join(METRICS), |out| {
             self.metrics.iter().try_for_each(|line| writeln!(out, "{line}"))
         })?;

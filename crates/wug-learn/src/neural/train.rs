@@ -1,5 +1,5 @@
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 
@@ -14,6 +14,9 @@ use crate::{Progress, Task};
 
 /// Updates between two lines of metrics.
 const REPORT: u64 = 100;
+
+/// Time between two writings of the metrics where there is no checkpoint.
+const WATCHED: Duration = Duration::from_secs(5);
 
 /// Trains a model: the whole loop, from the first parameters to the last.
 ///
@@ -48,6 +51,7 @@ pub(super) fn train(
 
     let mut engine = Engine::on(plan.device, built.network, plan.isa).map_err(Error::usage)?;
     let mut round = (u64::MAX, Vec::new());
+    let mut written = Instant::now();
     while now.step < plan.steps && !is_over(plan, now.best.as_ref()) {
         let number = now.step / plan.steps_of_round;
         if plan.order != Order::Drawn && round.0 != number {
@@ -97,6 +101,10 @@ pub(super) fn train(
         let is_late = !ends && task.deadline.is_some_and(|deadline| Instant::now() >= deadline);
         if is_late || now.step.is_multiple_of(plan.checkpoint) {
             now.write(folder, &owner, &layout)?;
+            written = Instant::now();
+        } else if now.step.is_multiple_of(REPORT) && written.elapsed() >= WATCHED {
+            now.write_metrics(folder)?;
+            written = Instant::now();
         }
         if is_late {
             return Err(late(now.step, plan.steps, folder));
