@@ -9,6 +9,8 @@ pub(super) const COLOURS: [&str; 9] =
 const LEFT: f64 = 60.0;
 const TOP: f64 = 44.0;
 const HEIGHT: f64 = 260.0;
+/// About how wide a letter is.
+const LETTER: f64 = 6.0;
 
 /// One line or colour of bars.
 struct Series {
@@ -30,16 +32,19 @@ pub fn figure(outcome: &Outcome) -> Option<String> {
     let step = (640.0 / columns as f64).max(26.0);
     let width = LEFT + step * columns as f64 + 20.0;
     let rows = series.len().div_ceil(2) as f64;
-    let total = TOP + HEIGHT + 62.0 + 18.0 * rows;
-    let mut out = heading(outcome, width, total);
-    axes(&mut out, outcome, step, width);
+    // Names that would run into each other are written downwards.
+    let longest = outcome.experiment.columns.iter().map(|column| column.name.chars().count()).max();
+    let label = LETTER * longest.unwrap_or_default() as f64;
+    let bottom = TOP + HEIGHT + if label > step { label - 10.0 } else { 0.0 };
+    let mut out = heading(outcome, width, bottom + 62.0 + 18.0 * rows);
+    axes(&mut out, outcome, (step, width), bottom, label > step);
     for (i, one) in series.iter().enumerate() {
         match kind {
             Figure::Lines | Figure::Fit => line(&mut out, one, step),
             Figure::Bars => bars(&mut out, one, (i, series.len()), step),
         }
     }
-    legend(&mut out, &series, kind, width);
+    legend(&mut out, &series, kind, width, bottom);
     out.push_str("</svg>\n");
     Some(out)
 }
@@ -87,7 +92,7 @@ fn height(value: f64) -> f64 {
     TOP + HEIGHT * (1.0 - value.clamp(0.0, 100.0) / 100.0)
 }
 
-fn axes(out: &mut String, outcome: &Outcome, step: f64, width: f64) {
+fn axes(out: &mut String, outcome: &Outcome, (step, width): (f64, f64), bottom: f64, downwards: bool) {
     for tick in 0..=5 {
         let value = f64::from(tick) * 20.0;
         let (y, right) = (height(value), width - 20.0);
@@ -99,20 +104,30 @@ fn axes(out: &mut String, outcome: &Outcome, step: f64, width: f64) {
         let _ = writeln!(out, "<text x=\"{x}\" y=\"{y:.1}\" text-anchor=\"end\">{value:.0}</text>");
     }
     let middle = TOP + HEIGHT / 2.0;
+    let is_importance = outcome.experiment.columns.iter().any(|column| column.importance.is_some());
+    let measured = if is_importance { "percent of all importance" } else { "percent right" };
     let _ = writeln!(
         out,
-        "<text x=\"16\" y=\"{middle}\" text-anchor=\"middle\" transform=\"rotate(-90 16 {middle})\">percent right</text>"
+        "<text x=\"16\" y=\"{middle}\" text-anchor=\"middle\" transform=\"rotate(-90 16 {middle})\">{measured}</text>"
     );
     for (i, column) in outcome.experiment.columns.iter().enumerate() {
-        let (x, y) = (LEFT + step * (i as f64 + 0.5), TOP + HEIGHT + 16.0);
-        let _ = writeln!(
-            out,
-            "<text x=\"{x:.1}\" y=\"{y}\" text-anchor=\"middle\">{}</text>",
-            escaped(&column.name)
-        );
+        let (x, name) = (LEFT + step * (i as f64 + 0.5), escaped(&column.name));
+        let _ = if downwards {
+            let (x, y) = (x + 4.0, TOP + HEIGHT + 8.0);
+            writeln!(
+                out,
+                "<text x=\"{x:.1}\" y=\"{y}\" text-anchor=\"end\" transform=\"rotate(-90 {x:.1} {y})\">{name}</text>"
+            )
+        } else {
+            writeln!(
+                out,
+                "<text x=\"{x:.1}\" y=\"{}\" text-anchor=\"middle\">{name}</text>",
+                TOP + HEIGHT + 16.0
+            )
+        };
     }
     if let Some(axis) = &outcome.experiment.axis {
-        let (x, y) = ((LEFT + width - 20.0) / 2.0, TOP + HEIGHT + 34.0);
+        let (x, y) = ((LEFT + width - 20.0) / 2.0, bottom + 34.0);
         let _ = writeln!(out, "<text x=\"{x:.1}\" y=\"{y}\" text-anchor=\"middle\">{}</text>", escaped(axis));
     }
 }
@@ -173,10 +188,10 @@ fn whisker(out: &mut String, x: f64, value: f64, spread: f64, colour: &str) {
     }
 }
 
-fn legend(out: &mut String, series: &[Series], kind: Figure, width: f64) {
+fn legend(out: &mut String, series: &[Series], kind: Figure, width: f64, bottom: f64) {
     for (i, one) in series.iter().enumerate() {
         let x = LEFT + (i % 2) as f64 * (width - LEFT) / 2.0;
-        let y = TOP + HEIGHT + 54.0 + 18.0 * (i / 2) as f64;
+        let y = bottom + 54.0 + 18.0 * (i / 2) as f64;
         let colour = one.colour;
         match kind {
             Figure::Lines | Figure::Fit => {
@@ -238,6 +253,16 @@ mod tests {
             assert!(drawn.contains("steps &amp; accuracy") && drawn.contains("search, published"));
             let mark = if kind == "lines" { "<circle" } else { "opacity=" };
             assert_eq!(drawn.matches(mark).count(), marks, "{drawn}");
+            assert_eq!(drawn.matches("rotate(").count(), 1, "the axis alone");
         }
+        let long = text.replace(
+            "[1, 2]",
+            &format!("[{}]", (100_000..100_040).map(|i| i.to_string()).collect::<Vec<_>>().join(",")),
+        );
+        let experiment =
+            Experiment::read("x", &long.replace("published = [10, 20]", ""), Scale::Cpu).unwrap();
+        let ours = vec![vec![Ours::Runs(vec![5.0]); 40]];
+        let drawn = figure(&Outcome { experiment, ours, points: Vec::new() }).unwrap();
+        assert_eq!(drawn.matches("rotate(").count(), 1 + 40, "names that are wider than their columns");
     }
 }
