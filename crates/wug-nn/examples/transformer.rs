@@ -18,7 +18,8 @@ const WORDS: u32 = 100;
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let widths: Vec<usize> = arguments.iter().filter_map(|width| width.parse().ok()).collect();
-    let lengths = arguments.get(1).map(|path| read(path)).unwrap_or_default();
+    let path = arguments.iter().find(|argument| argument.parse::<usize>().is_err());
+    let lengths = path.map(|path| read(path)).unwrap_or_default();
     for width in if widths.is_empty() { vec![128, 256, 512] } else { widths } {
         let times = time(width, &lengths);
         println!(
