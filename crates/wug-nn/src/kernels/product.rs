@@ -1,3 +1,5 @@
+use std::ops::Range;
+
 use super::isa::{Isa, Kernel, Vectors};
 use super::lanes::LANES;
 use crate::Real;
@@ -163,8 +165,8 @@ impl<T: Real> Kernel for Product<'_, T> {
                 {
                     let panel = &panel[depth.start * COLUMNS..depth.end * COLUMNS];
                     let width = COLUMNS.min(right.columns - column);
-                    for row in rows.clone().step_by(ROWS) {
-                        let height = ROWS.min(rows.end - row);
+                    for span in tiles(rows.clone()) {
+                        let (row, height) = (span.start, span.len());
                         let block = &scratch[(row - first) * depth.len()..][..height * depth.len()];
                         let out = &mut out[row * stride + column..];
                         match height {
@@ -181,6 +183,18 @@ impl<T: Real> Kernel for Product<'_, T> {
             into = Into::Add;
         }
     }
+}
+
+/// The rows of each tile: as many as fit, or one less. A tile of few rows takes as long as one of five, because its sums wait
+/// for each other.
+#[inline(always)]
+fn tiles(rows: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+    let count = rows.len().div_ceil(ROWS).max(1);
+    let (height, larger) = (rows.len() / count, rows.len() % count);
+    (0..count).map(move |i| {
+        let start = rows.start + i * height + i.min(larger);
+        start..start + height + usize::from(i < larger)
+    })
 }
 
 /// A product with one row: four panels side by side, because the sums of one panel would wait for each other.
@@ -234,46 +248,41 @@ fn put<T: Real>(sums: &[T], out: &mut [T], into: Into) {
     }
 }
 
-/// Brings rows of the left factor into the order in which a tile reads them: six rows abreast.
+/// Brings rows of the left factor into the order in which a tile reads them: the rows of a tile abreast.
 #[inline(always)]
-fn pack_left<T: Real>(
+fn pack_left<T: Real>(left: &View<'_, T>, rows: Range<usize>, depth: Range<usize>, scratch: &mut [T]) {
+    for span in tiles(rows.clone()) {
+        let block = &mut scratch[(span.start - rows.start) * depth.len()..][..span.len() * depth.len()];
+        match span.len() {
+            1 => pack_tile::<T, 1>(left, span.start, depth.clone(), block),
+            2 => pack_tile::<T, 2>(left, span.start, depth.clone(), block),
+            3 => pack_tile::<T, 3>(left, span.start, depth.clone(), block),
+            4 => pack_tile::<T, 4>(left, span.start, depth.clone(), block),
+            5 => pack_tile::<T, 5>(left, span.start, depth.clone(), block),
+            _ => pack_tile::<T, ROWS>(left, span.start, depth.clone(), block),
+        }
+    }
+}
+
+/// The same for one tile, from `row` on. Copies of known size are moves of registers, not calls.
+#[inline(always)]
+fn pack_tile<T: Real, const HEIGHT: usize>(
     left: &View<'_, T>,
-    rows: std::ops::Range<usize>,
-    depth: std::ops::Range<usize>,
-    scratch: &mut [T],
+    row: usize,
+    depth: Range<usize>,
+    block: &mut [T],
 ) {
-    for row in rows.clone().step_by(ROWS) {
-        let height = ROWS.min(rows.end - row);
-        let block = &mut scratch[(row - rows.start) * depth.len()..][..height * depth.len()];
-        if left.row_stride == 1 {
-            let lines = depth.clone().map(|k| &left.data[k * left.column_stride + row..]);
-            if height == ROWS {
-                for (line, cell) in lines.zip(block.as_chunks_mut::<ROWS>().0) {
-                    // A copy of known size is a move of registers, not a call.
-                    *cell = *line.first_chunk().expect("six rows");
-                }
-            } else {
-                for (line, cell) in lines.zip(block.chunks_exact_mut(height)) {
-                    cell.copy_from_slice(&line[..height]);
-                }
-            }
-        } else if height == ROWS && left.column_stride == 1 {
-            let lines: [&[T]; ROWS] = std::array::from_fn(|i| {
-                &left.data[(row + i) * left.row_stride + depth.start..][..depth.len()]
-            });
-            let (cells, _) = block.as_chunks_mut::<ROWS>();
-            for (k, cell) in cells.iter_mut().enumerate() {
-                *cell = std::array::from_fn(|i| lines[i][k]);
-            }
-        } else {
-            for i in 0..height {
-                let line = &left.data[(row + i) * left.row_stride + depth.start * left.column_stride..];
-                for (cell, &value) in
-                    block[i..].iter_mut().step_by(height).zip(line.iter().step_by(left.column_stride))
-                {
-                    *cell = value;
-                }
-            }
+    let (cells, _) = block.as_chunks_mut::<HEIGHT>();
+    if left.row_stride == 1 {
+        for (k, cell) in depth.zip(cells) {
+            *cell = *left.data[k * left.column_stride + row..].first_chunk().expect("the rows of a tile");
+        }
+    } else {
+        debug_assert_eq!(left.column_stride, 1, "rows or columns are one after the other");
+        let lines: [&[T]; HEIGHT] =
+            std::array::from_fn(|i| &left.data[(row + i) * left.row_stride + depth.start..][..depth.len()]);
+        for (k, cell) in cells.iter_mut().enumerate() {
+            *cell = std::array::from_fn(|i| lines[i][k]);
         }
     }
 }
