@@ -81,13 +81,22 @@ impl<T: Real> Packed<T> {
                     }
                 }
             } else {
-                // Whole lines are read in order, sixteen abreast: each is a column of the panel.
-                let line = |j: usize| (j < width).then(|| &matrix.data[(first + j) * matrix.column_stride..]);
-                let lines: [Option<&[T]>; COLUMNS] = std::array::from_fn(line);
-                for (i, row) in panel.chunks_exact_mut(COLUMNS).enumerate() {
-                    for (cell, line) in row.iter_mut().zip(lines) {
-                        *cell = line.map_or(T::ZERO, |line| line[i * matrix.row_stride]);
+                // Lines are read in order, four abreast: each is a column of the panel.
+                debug_assert_eq!(matrix.row_stride, 1, "rows or columns are one after the other");
+                let (rows, _) = panel.as_chunks_mut::<COLUMNS>();
+                if width < COLUMNS {
+                    rows.iter_mut().for_each(|row| row[width..].fill(T::ZERO));
+                }
+                let line = |j: usize| &matrix.data[(first + j) * matrix.column_stride..][..matrix.rows];
+                for j in (0..width - width % 4).step_by(4) {
+                    let lines = [line(j), line(j + 1), line(j + 2), line(j + 3)];
+                    for (i, row) in rows.iter_mut().enumerate() {
+                        let cells: &mut [T; 4] = (&mut row[j..j + 4]).try_into().expect("four");
+                        *cells = lines.map(|line| line[i]);
                     }
+                }
+                for j in width - width % 4..width {
+                    rows.iter_mut().zip(line(j)).for_each(|(row, &x)| row[j] = x);
                 }
             }
         }
