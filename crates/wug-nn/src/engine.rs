@@ -6,7 +6,7 @@ use crate::Real;
 use crate::device::{Device, Elsewhere};
 use crate::kernels::{Isa, add};
 use crate::network::{Lesson, Network, Outcome, Pass, Query, Room, Shard, Step};
-use crate::parameters::Weights;
+use crate::parameters::{Gradients, Weights};
 
 /// At most so many examples are computed together by one thread: many enough that the weights, which each step reads anew,
 /// are worth their way from the cache.
@@ -94,13 +94,14 @@ impl<T: Real> Engine<T> {
         let (network, isa, weights, shards) = (&self.network, self.isa, &self.weights, &self.shards);
         let work = |(i, worker): (usize, &mut Worker<T>)| {
             worker.gradients.resize(values.len(), T::ZERO);
-            worker.gradients.fill(T::ZERO);
+            let mut gradients = Gradients::new(network.layout(), &mut worker.gradients);
             worker.outcome = Outcome::default();
             for range in shards.iter().skip(i).step_by(count) {
                 let shard = Shard { lessons: &lessons[range.clone()], first: range.start, step };
                 let mut pass = Pass::new(isa, weights, values, &mut worker.room);
-                worker.outcome.add(network.learn(&mut pass, &shard, &mut worker.gradients));
+                worker.outcome.add(network.learn(&mut pass, &shard, &mut gradients));
             }
+            gradients.finish();
         };
         if count == 1 {
             self.workers[..1].iter_mut().enumerate().for_each(work);

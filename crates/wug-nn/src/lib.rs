@@ -29,6 +29,6 @@ pub use device::Device;
 pub use engine::Engine;
 pub use network::{Lesson, Network, Outcome, Pass, Query, Shard, Step};
 pub use optimiser::{Optimiser, Rule, Schedule, Shape};
-pub use parameters::{Layout, Tensor};
+pub use parameters::{Gradients, Layout, Tensor};
 pub use real::Real;
 pub use steps::Steps;

@@ -1,7 +1,7 @@
 use crate::Real;
 use crate::kernels::{Into, View, add_columns, add_row};
 use crate::network::Pass;
-use crate::parameters::{Id, Layout, Start};
+use crate::parameters::{Gradients, Id, Layout, Start};
 
 /// A matrix and perhaps a bias.
 #[derive(Debug, Clone)]
@@ -57,17 +57,16 @@ impl Linear {
     pub(crate) fn learn<T: Real>(
         &self,
         pass: &mut Pass<'_, T>,
-        layout: &Layout,
         x: &[T],
         d: &[T],
-        gradients: &mut [T],
+        gradients: &mut Gradients<'_, T>,
     ) {
         let rows = d.len() / self.outputs;
         let view = View::new;
-        let d_weight = &mut gradients[layout.tensor(self.weight).range()];
-        pass.learn(view(d, rows, self.outputs), view(x, rows, self.inputs), self.inputs, d_weight);
+        let (d_rows, x) = (view(d, rows, self.outputs), view(x, rows, self.inputs));
+        pass.learn(self.weight, d_rows, x, self.inputs, gradients);
         if let Some(bias) = self.bias {
-            let d_bias = &mut gradients[layout.tensor(bias).range()];
+            let d_bias = gradients.of(bias);
             add_columns(pass.isa, d, self.outputs, d_bias);
         }
     }

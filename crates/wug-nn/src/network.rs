@@ -2,7 +2,7 @@ use std::fmt::Debug;
 
 use crate::Real;
 use crate::kernels::{Into, Isa, Packed, View, product};
-use crate::parameters::{Id, Layout, Weights};
+use crate::parameters::{Gradients, Id, Layout, Weights};
 
 /// One example of a batch.
 #[derive(Debug, Clone)]
@@ -75,8 +75,8 @@ pub trait Network<T>: Debug + Send + Sync {
     /// Its parameters in one flat buffer.
     fn layout(&self) -> &Layout;
 
-    /// The loss of some examples. Its gradient is added to `gradients`, which are laid out as the parameters.
-    fn learn(&self, pass: &mut Pass<'_, T>, shard: &Shard<'_>, gradients: &mut [T]) -> Outcome;
+    /// The loss of some examples. Its gradient is added to `gradients`.
+    fn learn(&self, pass: &mut Pass<'_, T>, shard: &Shard<'_>, gradients: &mut Gradients<'_, T>) -> Outcome;
 
     /// The most probable answer, word by word, to each query: without its end, and `None` where it comes to no end in so
     /// many words.
@@ -168,10 +168,18 @@ impl<'a, T: Real> Pass<'a, T> {
         product(self.isa, d, self.weights.backward(weight), d_x, stride, into, &mut self.room.scratch);
     }
 
-    /// `d_W += d^T * x`.
-    pub(crate) fn learn(&mut self, d: View<'_, T>, x: View<'_, T>, columns: usize, d_weight: &mut [T]) {
+    /// `d_W += d^T * x`, where a row of `x` has so many columns.
+    pub(crate) fn learn(
+        &mut self,
+        weight: Id,
+        d: View<'_, T>,
+        x: View<'_, T>,
+        columns: usize,
+        gradients: &mut Gradients<'_, T>,
+    ) {
         let Room { scratch, packed, .. } = &mut *self.room;
         packed.pack(x);
-        product(self.isa, d.transposed(), packed, d_weight, columns, Into::Add, scratch);
+        let (d_weight, into) = gradients.begin(weight);
+        product(self.isa, d.transposed(), packed, d_weight, columns, into, scratch);
     }
 }

@@ -3,7 +3,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use crate::Real;
-use crate::kernels::{Packed, View};
+use crate::kernels::{self, Packed, View};
 
 /// How a tensor starts.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -117,6 +117,58 @@ impl Layout {
 /// A normal number, mean 0 and deviation 1.
 fn normal(unit: &mut impl FnMut() -> f64) -> f64 {
     (0..12).map(|_| unit()).sum::<f64>() - 6.0
+}
+
+/// The gradient of a flat buffer of parameters, tensor by tensor. The buffer is not cleared before: what it held of a tensor is
+/// forgotten when the tensor's first gradient comes, and of the others in the end.
+#[derive(Debug)]
+pub struct Gradients<'a, T> {
+    layout: &'a Layout,
+    values: &'a mut [T],
+    begun: Vec<bool>,
+}
+
+impl<'a, T: Real> Gradients<'a, T> {
+    /// `values` are laid out as the parameters, whatever they hold.
+    pub(crate) fn new(layout: &'a Layout, values: &'a mut [T]) -> Self {
+        assert_eq!(values.len(), layout.len());
+        Self { layout, values, begun: vec![false; layout.tensors.len()] }
+    }
+
+    /// The gradient of a tensor, and whether what comes now takes its place or is added to it.
+    pub(crate) fn begin(&mut self, id: Id) -> (&mut [T], kernels::Into) {
+        let into = if std::mem::replace(&mut self.begun[id.0], true) {
+            kernels::Into::Add
+        } else {
+            kernels::Into::Replace
+        };
+        (&mut self.values[self.layout.tensor(id).range()], into)
+    }
+
+    /// The gradient of a tensor, to be added to.
+    pub(crate) fn of(&mut self, id: Id) -> &mut [T] {
+        let (values, into) = self.begin(id);
+        if into == kernels::Into::Replace {
+            values.fill(T::ZERO);
+        }
+        values
+    }
+
+    /// The gradients of two tensors that follow each other.
+    pub(crate) fn two(&mut self, first: Id, second: Id) -> (&mut [T], &mut [T]) {
+        self.of(first);
+        self.of(second);
+        let (first, second) = (self.layout.tensor(first).range(), self.layout.tensor(second).range());
+        assert_eq!(first.end, second.start);
+        self.values[first.start..second.end].split_at_mut(first.len())
+    }
+
+    /// Zeros for every tensor that nothing was added to.
+    pub(crate) fn finish(self) {
+        for (tensor, _) in self.layout.tensors.iter().zip(self.begun).filter(|(_, begun)| !begun) {
+            self.values[tensor.range()].fill(T::ZERO);
+        }
+    }
 }
 
 /// The parameters as products read them: each matrix in the order of a right factor, once for the way forward and once for

@@ -13,6 +13,7 @@ use crate::kernels::{
     cross_entropy, embed, embed_backward, scale_by,
 };
 use crate::network::{Pass, Step};
+use crate::parameters::Gradients;
 
 /// What the decoder has computed, in the layout of the targets' steps.
 pub(crate) struct Decoded<T> {
@@ -372,7 +373,7 @@ impl Model {
         encoded: &Encoded<T>,
         decoded: &mut Decoded<T>,
         step: Step,
-        gradients: &mut [T],
+        gradients: &mut Gradients<'_, T>,
     ) -> (f64, Vec<T>, Vec<State<T>>) {
         let (factor, smoothing) = (T::from_f64(step.factor), step.smoothing);
         let loss = cross_entropy(pass.isa, &mut decoded.scores, &batch.target_words, factor, smoothing);
@@ -393,8 +394,8 @@ impl Model {
             let done = self.steps_backward(pass, batch, encoded, decoded, d_state, &mut back, gradients);
             let before = &decoded.traces[self.decoder.len() - 1].before;
             debug_assert_eq!(before.len() / size, d_queries.len() / size);
-            attention.query.learn(pass, &self.layout, before, &d_queries, gradients);
-            attention.key.learn(pass, &self.layout, &encoded.output, &d_keys, gradients);
+            attention.query.learn(pass, before, &d_queries, gradients);
+            attention.key.learn(pass, &encoded.output, &d_keys, gradients);
             attention.key.backward_into(pass, &d_keys, &mut d_memory, Into::Add);
             pass.recycle([d_keys, d_queries]);
             done
@@ -414,23 +415,23 @@ impl Model {
         decoded: &Decoded<T>,
         d_words: &mut [T],
         d_contexts: &mut [T],
-        gradients: &mut [T],
+        gradients: &mut Gradients<'_, T>,
     ) -> Vec<T> {
         let state = &decoded.traces[self.decoder.len() - 1].state;
         let d = match (&self.output, self.target_table) {
             (Some(output), _) if self.config.output == Output::State => {
-                output.learn(pass, &self.layout, state, &decoded.scores, gradients);
+                output.learn(pass, state, &decoded.scores, gradients);
                 return output.backward(pass, &decoded.scores);
             }
             (Some(output), _) => {
-                output.learn(pass, &self.layout, &decoded.pre_output, &decoded.scores, gradients);
+                output.learn(pass, &decoded.pre_output, &decoded.scores, gradients);
                 output.backward(pass, &decoded.scores)
             }
             (None, Some(table)) if self.config.output == Output::Tied => {
                 let (rows, e) = (decoded.said.len(), self.config.embedding);
                 let d_scores = View::new(&decoded.scores, rows, self.outputs());
                 let x = View::new(&decoded.pre_output, rows, e);
-                pass.learn(d_scores, x, e, &mut gradients[self.layout.tensor(table).range()]);
+                pass.learn(table, d_scores, x, e, gradients);
                 let mut d = pass.zeros(rows * e);
                 pass.apply_backward(table, d_scores, &mut d, e, Into::Add);
                 for (d, &y) in d.iter_mut().zip(&decoded.pre_output) {
@@ -451,7 +452,7 @@ impl Model {
                 Piece::State => &mut d_state,
                 Piece::Context => d_contexts,
             };
-            linear.learn(pass, &self.layout, &decoded.pieces[i], &d, gradients);
+            linear.learn(pass, &decoded.pieces[i], &d, gradients);
             linear.backward_into(pass, &d, target, Into::Add);
             scale_by(pass.isa, &decoded.factors.pieces[i], target);
         }
@@ -524,7 +525,7 @@ impl Model {
         decoded: &Decoded<T>,
         mut all_d_state: Vec<T>,
         back: &mut AttentionBack<'_, T>,
-        gradients: &mut [T],
+        gradients: &mut Gradients<'_, T>,
     ) -> (Vec<State<T>>, Vec<Vec<T>>) {
         let attention = self.attention.as_ref().expect("a model with attention");
         let (steps, h, top) = (&batch.targets, self.config.hidden, self.decoder.len() - 1);
@@ -569,7 +570,7 @@ impl Model {
             let d_before = &mut carry[top].state[..rows.len() * h];
             attention.query.backward_into(pass, &back.d_queries[queries], d_before, Into::Add);
         }
-        add(pass.isa, &d_v, &mut gradients[self.layout.tensor(attention.v).range()]);
+        add(pass.isa, &d_v, gradients.of(attention.v));
         pass.recycle([all_d_state]);
         (carry, d_sums)
     }
@@ -581,13 +582,13 @@ impl Model {
         decoded: &Decoded<T>,
         d_sums: &[Vec<T>],
         d_words: &mut [T],
-        gradients: &mut [T],
+        gradients: &mut Gradients<'_, T>,
     ) {
         let by_word = !decoded.word_sums.is_empty();
         for (l, (layer, d)) in self.decoder.iter().zip(d_sums).enumerate() {
-            decoded.traces[l].learn(pass, layer, &self.layout, d, gradients);
+            decoded.traces[l].learn(pass, layer, d, gradients);
             let mut learn = |piece: usize, x: &[T]| {
-                Trace::learn_input(pass, layer, &self.layout, piece, d, x, gradients);
+                Trace::learn_input(pass, layer, piece, d, x, gradients);
             };
             if l > 0 {
                 learn(0, &decoded.inputs[l - 1]);
@@ -604,14 +605,14 @@ impl Model {
             let width = self.config.embedding;
             if by_word {
                 let words = (decoded.words.as_slice(), d_sums[0].as_slice());
-                self.decoder[0].learn_words(pass, &self.layout, table, words, gradients);
+                self.decoder[0].learn_words(pass, table, words, gradients);
             } else {
                 Trace::input_backward(pass, &self.decoder[0], 0, &d_sums[0], d_words, Into::Add);
                 scale_by(pass.isa, &decoded.factors.words, d_words);
             }
             if !d_words.is_empty() {
                 let starts = self.starts(&decoded.words);
-                let d_table = &mut gradients[self.layout.tensor(table).range()];
+                let d_table = gradients.of(table);
                 embed_backward(&d_words[starts * width..], width, &decoded.words[starts..], d_table);
             }
         }

@@ -7,6 +7,7 @@ use crate::batch::{Batch, Place};
 use crate::kernels::{Into, embed, embed_backward, scale_by};
 use crate::linear::Linear;
 use crate::network::Pass;
+use crate::parameters::Gradients;
 
 /// What the encoder has computed.
 pub(crate) struct Encoded<T> {
@@ -99,7 +100,7 @@ impl Model {
         encoded: &Encoded<T>,
         mut d_output: Vec<T>,
         d_last: &[State<T>],
-        gradients: &mut [T],
+        gradients: &mut Gradients<'_, T>,
     ) {
         let (steps, h, width) = (&batch.sources, self.config.hidden, self.memory_width());
         for (l, directions) in self.encoder.iter().enumerate().rev() {
@@ -121,12 +122,12 @@ impl Model {
                     to.copy_from_slice(&from[d * h..][..h]);
                 }
                 let d_sums = trace.run_backward(pass, layer, steps, &mut d_state, &mut carry, d == 1);
-                trace.learn(pass, layer, &self.layout, &d_sums, gradients);
+                trace.learn(pass, layer, &d_sums, gradients);
                 if x.is_empty() {
                     let words = (batch.source_words.as_slice(), d_sums.as_slice());
-                    layer.learn_words(pass, &self.layout, self.source_table, words, gradients);
+                    layer.learn_words(pass, self.source_table, words, gradients);
                 } else {
-                    Trace::learn_input(pass, layer, &self.layout, 0, &d_sums, x, gradients);
+                    Trace::learn_input(pass, layer, 0, &d_sums, x, gradients);
                     Trace::input_backward(pass, layer, 0, &d_sums, &mut d_x, Into::Add);
                 }
                 pass.recycle([d_sums, d_state]);
@@ -134,7 +135,7 @@ impl Model {
             scale_by(pass.isa, factors, &mut d_x);
             pass.recycle([std::mem::replace(&mut d_output, d_x)]);
         }
-        let d_table = &mut gradients[self.layout.tensor(self.source_table).range()];
+        let d_table = gradients.of(self.source_table);
         embed_backward(&d_output, self.config.embedding, &batch.source_words, d_table);
         pass.recycle([d_output]);
     }
@@ -167,7 +168,7 @@ impl Model {
         last: &[State<T>],
         first: &[State<T>],
         d_first: Vec<State<T>>,
-        gradients: &mut [T],
+        gradients: &mut Gradients<'_, T>,
     ) -> Vec<State<T>> {
         let unused = last.len() - self.decoder.len();
         let mut d_last = vec![State::default(); unused];
@@ -178,7 +179,7 @@ impl Model {
         for (l, (mut d, linears)) in d_first.into_iter().zip(&self.bridges).enumerate() {
             let mut through = |linear: &Linear, x: &[T], y: &[T], d: &mut [T]| {
                 d.iter_mut().zip(y).for_each(|(d, &y)| *d *= T::ONE - y * y);
-                linear.learn(pass, &self.layout, x, d, gradients);
+                linear.learn(pass, x, d, gradients);
                 linear.backward(pass, d)
             };
             let (last, first) = (&last[unused + l], &first[l]);

@@ -9,7 +9,7 @@ use crate::kernels::{
     rnn_backward, rnn_forward,
 };
 use crate::network::Pass;
-use crate::parameters::{Id, Layout, Start};
+use crate::parameters::{Gradients, Id, Layout, Start};
 use crate::{Real, Steps};
 
 /// The kind of recurrent cell.
@@ -125,10 +125,9 @@ impl Layer {
     pub(crate) fn learn_words<T: Real>(
         &self,
         pass: &mut Pass<'_, T>,
-        layout: &Layout,
         table: Id,
         (words, d): (&[u32], &[T]),
-        gradients: &mut [T],
+        gradients: &mut Gradients<'_, T>,
     ) {
         let ((weight, columns), sums) = (self.inputs[0], self.sums());
         let vectors = pass.flat(table);
@@ -140,9 +139,8 @@ impl Layer {
             }
         }
         let d = View::new(&d_words, known, sums);
-        let d_weight = &mut gradients[layout.tensor(weight).range()];
-        pass.learn(d, View::new(vectors, known, columns), columns, d_weight);
-        let d_table = &mut gradients[layout.tensor(table).range()];
+        pass.learn(weight, d, View::new(vectors, known, columns), columns, gradients);
+        let d_table = gradients.of(table);
         pass.apply_backward(weight, d, d_table, columns, Into::Add);
         pass.recycle([d_words]);
     }
@@ -368,9 +366,8 @@ impl<T: Real> Trace<T> {
         &self,
         pass: &mut Pass<'_, T>,
         layer: &Layer,
-        layout: &Layout,
         d: &[T],
-        gradients: &mut [T],
+        gradients: &mut Gradients<'_, T>,
     ) {
         let (h, width, sums) = (layer.hidden, layer.width(), layer.sums());
         let rows = d.len() / width;
@@ -378,27 +375,25 @@ impl<T: Real> Trace<T> {
             return;
         }
         let of_state = &d[layer.state_sums()..];
-        add_columns(pass.isa, d, width, &mut gradients[layout.tensor(layer.bias_input).range()]);
-        add_columns(pass.isa, of_state, width, &mut gradients[layout.tensor(layer.bias_recurrent).range()]);
-        let d_weight = &mut gradients[layout.tensor(layer.recurrent).range()];
-        pass.learn(View::strided(of_state, rows, sums, width), View::new(&self.before, rows, h), h, d_weight);
+        add_columns(pass.isa, d, width, gradients.of(layer.bias_input));
+        add_columns(pass.isa, of_state, width, gradients.of(layer.bias_recurrent));
+        let (d, x) = (View::strided(of_state, rows, sums, width), View::new(&self.before, rows, h));
+        pass.learn(layer.recurrent, d, x, h, gradients);
     }
 
     /// Adds the gradient of the matrix of a piece of the input.
     pub(crate) fn learn_input(
         pass: &mut Pass<'_, T>,
         layer: &Layer,
-        layout: &Layout,
         piece: usize,
         d: &[T],
         x: &[T],
-        gradients: &mut [T],
+        gradients: &mut Gradients<'_, T>,
     ) {
         let (weight, columns) = layer.inputs[piece];
         let rows = d.len() / layer.width();
         let d = View::strided(d, rows, layer.sums(), layer.width());
-        let d_weight = &mut gradients[layout.tensor(weight).range()];
-        pass.learn(d, View::new(x, rows, columns), columns, d_weight);
+        pass.learn(weight, d, View::new(x, rows, columns), columns, gradients);
     }
 
     /// The gradient of a piece of the input.

@@ -14,7 +14,7 @@ use crate::Real;
 use crate::batch::Batch;
 use crate::linear::Linear;
 use crate::network::{Network, Outcome, Pass, Query, Shard};
-use crate::parameters::{Id, Layout, Start};
+use crate::parameters::{Gradients, Id, Layout, Start};
 
 pub use layer::Cell;
 use layer::Layer;
@@ -323,7 +323,7 @@ impl<T: Real> Network<T> for Model {
         &self.layout
     }
 
-    fn learn(&self, pass: &mut Pass<'_, T>, shard: &Shard<'_>, gradients: &mut [T]) -> Outcome {
+    fn learn(&self, pass: &mut Pass<'_, T>, shard: &Shard<'_>, gradients: &mut Gradients<'_, T>) -> Outcome {
         let batch = Batch::new(shard.lessons, shard.first);
         let encoded = self.encode(pass, &batch, shard.step.key);
         let first = self.bridge(pass, &encoded.last);

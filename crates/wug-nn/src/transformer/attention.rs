@@ -6,10 +6,10 @@ use super::config::Config;
 use super::model::Relative;
 use super::sequences::Rows;
 use super::work::Work;
-use crate::Real;
 use crate::kernels::{
     Into, View, Window, add, add_columns, add_row, add_window, add_window_backward, softmax, softmax_backward,
 };
+use crate::{Gradients, Real};
 
 /// Where queries, keys or values lie: in which of two buffers, how far apart its rows are, and the first column.
 #[derive(Debug, Clone, Copy)]
@@ -161,7 +161,7 @@ pub(super) fn attend_backward<T: Real>(
     d_contexts: &[T],
     mut d: [&mut [T]; 2],
     d_distances: &mut [T],
-    gradients: &mut [T],
+    gradients: &mut Gradients<'_, T>,
 ) {
     let (width, size) = (work.config.width, work.config.head());
     let (longest, keys) = (heads.queries.longest(), heads.keys.longest());
@@ -214,7 +214,7 @@ pub(super) fn attend_backward<T: Real>(
         let of_head = one.head * size..(one.head + 1) * size;
         let Columns { buffer, stride, .. } = one.columns[0];
         let d_query = &mut d[buffer][one.start(0, row)..][..(queries - 1) * stride + size];
-        let d_bias = &mut work.of(gradients, relative.content_bias)[of_head.clone()];
+        let d_bias = &mut gradients.of(relative.content_bias)[of_head.clone()];
         add_columns(work.isa, d_query, stride, d_bias);
         let d_window = &mut d_window[..queries * window.len()];
         d_window.fill(T::ZERO);
@@ -224,7 +224,7 @@ pub(super) fn attend_backward<T: Real>(
         let left = View::new(d_window, queries, window.len()).transposed();
         work.product(left, &mut d_distances[one.head * size..], width, Into::Add);
         work.head_product(one.head, View::new(d_window, queries, window.len()), shifted, size);
-        add_columns(work.isa, shifted, size, &mut work.of(gradients, relative.distance_bias)[of_head]);
+        add_columns(work.isa, shifted, size, &mut gradients.of(relative.distance_bias)[of_head]);
         for (d_query, d) in d_query.chunks_mut(stride).zip(shifted.chunks_exact(size)) {
             add(work.isa, d, &mut d_query[..size]);
         }

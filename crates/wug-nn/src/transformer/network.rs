@@ -7,7 +7,7 @@ use super::room::Room;
 use super::sequences::Sequences;
 use super::work::Work;
 use crate::network::{Network, Outcome, Pass, Query, Shard};
-use crate::{Layout, Real};
+use crate::{Gradients, Layout, Real};
 
 /// A Transformer: what its configuration says, laid out in one flat buffer of parameters.
 #[derive(Debug)]
@@ -59,7 +59,6 @@ impl<T: Real> Model<T> {
         let mut tools = Work {
             isa: pass.isa,
             config: &self.body.config,
-            layout: &self.body.layout,
             weights: pass.weights,
             values: pass.values,
             codes: &desk.codes,
@@ -81,7 +80,7 @@ impl<T: Real> Network<T> for Model<T> {
     ///
     /// # Panics
     /// If a sequence is empty, or longer than [`Config::longest`].
-    fn learn(&self, pass: &mut Pass<'_, T>, shard: &Shard<'_>, gradients: &mut [T]) -> Outcome {
+    fn learn(&self, pass: &mut Pass<'_, T>, shard: &Shard<'_>, gradients: &mut Gradients<'_, T>) -> Outcome {
         let lengths = shard.lessons.iter().flat_map(|lesson| [lesson.source.len(), lesson.target.len()]);
         assert!(lengths.clone().all(|length| length > 0), "a sequence without words");
         let longest = lengths.max().unwrap_or_default() + self.added().max(self.body.config.before());

@@ -5,11 +5,11 @@ use super::model::{Body, Head, Stack};
 use super::sequences::{Rows, Sequences};
 use super::sublayer::{Site, Trace};
 use super::work::Work;
-use crate::Real;
 use crate::kernels::{
     Into, add, add_row, cross_entropy, embed, embed_backward, gelu, gelu_backward, largest, scale_add,
 };
 use crate::network::{Outcome, Step};
+use crate::{Gradients, Real};
 
 /// What a stack has computed and its way back needs.
 struct Stacked<T> {
@@ -90,7 +90,7 @@ impl Stack {
         stacked: Stacked<T>,
         mut d: Vec<T>,
         d_memory: &mut [T],
-        gradients: &mut [T],
+        gradients: &mut Gradients<'_, T>,
     ) {
         if let Some(norm) = &self.last_norm {
             work.normalise_backward(norm, &stacked.last.0, &stacked.last.1, &mut d, gradients);
@@ -116,11 +116,11 @@ impl Stack {
         rows: &Rows,
         looked: &[T],
         d: &mut [T],
-        gradients: &mut [T],
+        gradients: &mut Gradients<'_, T>,
     ) {
         let (width, embedding) = (work.config.width, work.config.embedding);
         if let Some(positions) = self.positions {
-            let d_positions = work.of(gradients, positions);
+            let d_positions = gradients.of(positions);
             for rows in rows.ranges() {
                 let d = &d[rows.start * width..rows.end * width];
                 add(work.isa, d, &mut d_positions[..d.len()]);
@@ -132,10 +132,10 @@ impl Stack {
                 map.learn(work, looked, d, gradients);
                 let mut d_looked = work.room.take(looked.len());
                 map.backward(work, d, &mut d_looked, Into::Replace);
-                embed_backward(&d_looked, embedding, words, work.of(gradients, self.words));
+                embed_backward(&d_looked, embedding, words, gradients.of(self.words));
                 work.room.give(d_looked);
             }
-            None => embed_backward(d, embedding, words, work.of(gradients, self.words)),
+            None => embed_backward(d, embedding, words, gradients.of(self.words)),
         }
     }
 }
@@ -179,7 +179,7 @@ impl Body {
         work: &mut Work<'_, T>,
         sequences: &Sequences,
         step: Step,
-        gradients: &mut [T],
+        gradients: &mut Gradients<'_, T>,
     ) -> Outcome {
         let source = source_site(sequences);
         let (encoded, memory) = self.encoder.forward(work, &sequences.source_words, source);
@@ -240,7 +240,7 @@ impl Head {
         x: &[T],
         headed: Headed<T>,
         d: &mut [T],
-        gradients: &mut [T],
+        gradients: &mut Gradients<'_, T>,
     ) {
         let Headed { first, normal, steepness, read } = headed;
         work.normalise_backward(&self.norm, &normal, &steepness, d, gradients);

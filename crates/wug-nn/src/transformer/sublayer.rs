@@ -5,8 +5,8 @@ use super::config::{Activation, Config, Norm, Positions};
 use super::model::{Kind, Linear, Relative, Sublayer};
 use super::sequences::Rows;
 use super::work::Work;
-use crate::Real;
 use crate::kernels::{Into, Window, add, gelu, gelu_backward, relu, relu_backward, residual};
+use crate::{Gradients, Real};
 
 /// What a sub-layer has computed and its way back needs.
 pub(super) struct Trace<T> {
@@ -173,7 +173,7 @@ impl Sublayer {
         trace: Trace<T>,
         mut d: Vec<T>,
         d_memory: &mut [T],
-        gradients: &mut [T],
+        gradients: &mut Gradients<'_, T>,
     ) -> Vec<T> {
         let is_post = work.config.norm == Norm::Post;
         let Trace { input, normal, steepness, inner } = trace;
@@ -208,12 +208,13 @@ impl Sublayer {
         mut d_last: Vec<T>,
         (d_input, into): (&mut [T], Into),
         d_memory: &mut [T],
-        gradients: &mut [T],
+        gradients: &mut Gradients<'_, T>,
     ) {
-        let mut through = |work: &mut Work<'_, T>, linear: Linear, d: &[T], gradients: &mut [T]| {
-            linear.learn(work, input, d, gradients);
-            linear.backward(work, d, d_input, into);
-        };
+        let mut through =
+            |work: &mut Work<'_, T>, linear: Linear, d: &[T], gradients: &mut Gradients<'_, T>| {
+                linear.learn(work, input, d, gradients);
+                linear.backward(work, d, d_input, into);
+            };
         match self.kind {
             Kind::Itself { input: projection, relative, causal } => {
                 let mut d = work.room.take(inner.first.len());

@@ -5,12 +5,12 @@ use super::model::{LayerNorm, Linear};
 use super::positions::Codes;
 use super::room::Room;
 use super::sequences::Rows;
+use crate::Real;
 use crate::batch::mix;
 use crate::kernels::{
     Into, Isa, Packed, View, add_columns, add_row, drop_rows, normalise, normalise_backward, product,
 };
-use crate::parameters::{Id, Weights};
-use crate::{Layout, Real};
+use crate::parameters::{Gradients, Id, Weights};
 
 /// What dropout of a row depends on at a place of the model.
 pub(super) fn place_key(key: u64, place: u64) -> u64 {
@@ -21,7 +21,6 @@ pub(super) fn place_key(key: u64, place: u64) -> u64 {
 pub(super) struct Work<'a, T> {
     pub(super) isa: Isa,
     pub(super) config: &'a Config,
-    pub(super) layout: &'a Layout,
     pub(super) weights: &'a Weights<T>,
     pub(super) values: &'a [T],
     pub(super) codes: &'a Codes<T>,
@@ -34,11 +33,6 @@ impl<'a, T: Real> Work<'a, T> {
     /// The values of a tensor as they are.
     pub(super) fn flat(&self, id: Id) -> &'a [T] {
         &self.values[self.weights.range(id)]
-    }
-
-    /// The part of the gradients that belongs to a tensor.
-    pub(super) fn of<'g>(&self, gradients: &'g mut [T], id: Id) -> &'g mut [T] {
-        &mut gradients[self.layout.tensor(id).range()]
     }
 
     /// A product with a factor that was packed into the room.
@@ -91,12 +85,9 @@ impl<'a, T: Real> Work<'a, T> {
         x: &[T],
         steepness: &[T],
         d: &mut [T],
-        gradients: &mut [T],
+        gradients: &mut Gradients<'_, T>,
     ) {
-        let (scale, shift) = (self.layout.tensor(norm.scale).range(), self.layout.tensor(norm.shift).range());
-        // The shift follows its scale in the buffer.
-        let (left, right) = gradients.split_at_mut(shift.start);
-        let (d_scale, d_shift) = (&mut left[scale], &mut right[..shift.len()]);
+        let (d_scale, d_shift) = gradients.two(norm.scale, norm.shift);
         normalise_backward(self.isa, x, self.flat(norm.scale), steepness, d, d_scale, d_shift);
     }
 }
@@ -132,13 +123,19 @@ impl Linear {
     }
 
     /// Adds the gradients of the matrix and the bias.
-    pub(super) fn learn<T: Real>(&self, work: &mut Work<'_, T>, x: &[T], d: &[T], gradients: &mut [T]) {
+    pub(super) fn learn<T: Real>(
+        &self,
+        work: &mut Work<'_, T>,
+        x: &[T],
+        d: &[T],
+        gradients: &mut Gradients<'_, T>,
+    ) {
         let rows = d.len() / self.outputs;
         work.room.packed.pack(View::new(x, rows, self.inputs));
-        let d_weight = work.of(gradients, self.weight);
-        work.product(View::new(d, rows, self.outputs).transposed(), d_weight, self.inputs, Into::Add);
+        let (d_weight, into) = gradients.begin(self.weight);
+        work.product(View::new(d, rows, self.outputs).transposed(), d_weight, self.inputs, into);
         if let Some(bias) = self.bias {
-            add_columns(work.isa, d, self.outputs, work.of(gradients, bias));
+            add_columns(work.isa, d, self.outputs, gradients.of(bias));
         }
     }
 }
