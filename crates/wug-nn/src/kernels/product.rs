@@ -13,6 +13,9 @@ const DEPTH: usize = 256;
 /// Rows of a block: 96 x 256 `f32` stay in the second-level cache.
 const HEIGHT: usize = 96;
 
+/// Columns of a right factor up to which packing the left one would take longer than it saves.
+const NARROW: usize = 256;
+
 /// A matrix in someone else's buffer: element (i, j) is at `i * row_stride + j * column_stride`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct View<'a, T> {
@@ -168,7 +171,10 @@ impl<T: Real> Kernel for Product<'_, T> {
             let depth = depth..left.columns.min(depth + DEPTH);
             for first in (0..left.rows).step_by(HEIGHT) {
                 let rows = first..left.rows.min(first + HEIGHT);
-                pack_left(&left, rows.clone(), depth.clone(), scratch);
+                let direct = left.column_stride == 1 && right.columns <= NARROW;
+                if !direct {
+                    pack_left(&left, rows.clone(), depth.clone(), scratch);
+                }
                 for (panel, column) in
                     right.data.chunks_exact(right.rows * COLUMNS).zip((0..).step_by(COLUMNS))
                 {
@@ -176,7 +182,11 @@ impl<T: Real> Kernel for Product<'_, T> {
                     let width = COLUMNS.min(right.columns - column);
                     for span in tiles(rows.clone()) {
                         let (row, height) = (span.start, span.len());
-                        let block = &scratch[(row - first) * depth.len()..][..height * depth.len()];
+                        let block = if direct {
+                            Rows::Lines(&left.data[row * left.row_stride + depth.start..], left.row_stride)
+                        } else {
+                            Rows::Abreast(&scratch[(row - first) * depth.len()..][..height * depth.len()])
+                        };
                         let out = &mut out[row * stride + column..];
                         match height {
                             1 => tile::<T, V, 1>(block, panel, out, stride, width, into),
@@ -241,7 +251,7 @@ fn single_row<T: Real, V: Vectors>(
             } else {
                 for (i, out) in out.chunks_mut(COLUMNS).enumerate() {
                     let width = out.len();
-                    tile::<T, V, 1>(line, &panels[panel(i)], out, width, width, into);
+                    tile::<T, V, 1>(Rows::Abreast(line), &panels[panel(i)], out, width, width, into);
                 }
             }
         }
@@ -299,7 +309,7 @@ fn pack_tile<T: Real, const HEIGHT: usize>(
 /// One tile of the result.
 #[inline(always)]
 fn tile<T: Real, V: Vectors, const HEIGHT: usize>(
-    left: &[T],
+    left: Rows<'_, T>,
     right: &[T],
     out: &mut [T],
     stride: usize,
@@ -323,15 +333,35 @@ fn tile<T: Real, V: Vectors, const HEIGHT: usize>(
     }
 }
 
+/// The rows of the left factor that a tile reads.
+#[derive(Clone, Copy)]
+enum Rows<'a, T> {
+    /// Packed: the first numbers of all rows, then the second ones.
+    Abreast(&'a [T]),
+    /// As they lie, so far apart.
+    Lines(&'a [T], usize),
+}
+
 /// The sums of a tile.
 #[inline(always)]
-fn sums<T: Real, V: Vectors, const HEIGHT: usize>(left: &[T], right: &[T]) -> [[T; COLUMNS]; HEIGHT] {
+fn sums<T: Real, V: Vectors, const HEIGHT: usize>(left: Rows<'_, T>, right: &[T]) -> [[T; COLUMNS]; HEIGHT] {
     let mut sums = [[T::ZERO; COLUMNS]; HEIGHT];
-    let (left, _) = left.as_chunks::<HEIGHT>();
     let (right, _) = right.as_chunks::<COLUMNS>();
-    for (left, right) in left.iter().zip(right) {
-        for (sums, &left) in sums.iter_mut().zip(left) {
-            T::multiply_add::<V>(sums, left, right);
+    match left {
+        Rows::Abreast(left) => {
+            for (left, right) in left.as_chunks::<HEIGHT>().0.iter().zip(right) {
+                for (sums, &left) in sums.iter_mut().zip(left) {
+                    T::multiply_add::<V>(sums, left, right);
+                }
+            }
+        }
+        Rows::Lines(lines, stride) => {
+            let lines: [&[T]; HEIGHT] = std::array::from_fn(|i| &lines[i * stride..][..right.len()]);
+            for (k, right) in right.iter().enumerate() {
+                for (sums, line) in sums.iter_mut().zip(lines) {
+                    T::multiply_add::<V>(sums, line[k], right);
+                }
+            }
         }
     }
     sums
