@@ -214,3 +214,28 @@ impl<T: Real> Weights<T> {
         &self.backward[id.0]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gradients_forget_what_the_buffer_held() {
+        let mut layout = Layout::default();
+        let ids = ["a", "b", "c", "d", "e"].map(|name| layout.add(name, 1, 2, Start::Vector(1.0)));
+        let mut values = vec![7.0; layout.len()];
+        let mut gradients = Gradients::new(&layout, &mut values);
+        for expected in [kernels::Into::Replace, kernels::Into::Add] {
+            let (a, into) = gradients.begin(ids[0]);
+            assert_eq!(into, expected);
+            a.fill(1.0);
+        }
+        gradients.of(ids[1])[0] += 2.0;
+        gradients.of(ids[1])[0] += 2.0;
+        let (c, d) = gradients.two(ids[2], ids[3]);
+        c[1] += 3.0;
+        d[0] += 4.0;
+        gradients.finish();
+        assert_eq!(values, [1.0, 1.0, 4.0, 0.0, 0.0, 3.0, 4.0, 0.0, 0.0, 0.0]);
+    }
+}
