@@ -86,10 +86,34 @@ fn gather<T: Real>(values: &[T], width: usize, rows: &[usize], weights: &mut [T]
     }
 }
 
+kernel! {
+    /// Adds to rows of `out`, which begin `stride` apart, what the weights make of rows of `width` numbers.
+    fn mix(
+        values: &'a [T],
+        width: usize,
+        rows: &'a [Vec<usize>],
+        weights: &'a [T],
+        longest: usize,
+        out: &'a mut [T],
+        stride: usize,
+    ) {
+        for ((rows, weights), out) in
+            rows.iter().zip(weights.chunks_exact(longest)).zip(out.chunks_exact_mut(stride))
+        {
+            for (&weight, &row) in weights.iter().zip(rows) {
+                for (out, &value) in out.iter_mut().zip(&values[row * width..][..width]) {
+                    *out += weight * value;
+                }
+            }
+        }
+    }
+}
+
 /// The way back through [`gather`]: `d_scores` get the gradients of the scores, those of the values are added.
 ///
 /// The softmax needs the mean over all of its weights before the gradient of one. Only differences between the rows count,
-/// and those to the first one keep more digits than those to the mean.
+/// and those to the first one keep more digits than those to the mean. `mixed` and its gradient are what [`mix`] has mixed by the
+/// same weights, if it has.
 #[inline(always)]
 fn gather_backward<T: Real>(
     (values, width): (&[T], usize),
@@ -98,11 +122,19 @@ fn gather_backward<T: Real>(
     d_context: &[T],
     d_values: &mut [T],
     d_scores: &mut [T],
+    mut mixed: Option<(&mut Mixed<'_, T>, &[T])>,
 ) {
     let mut mean = T::ZERO;
     let mut first = None;
     for ((d_score, &weight), &row) in d_scores.iter_mut().zip(weights).zip(rows) {
-        let d_weight = dot(d_context, &values[row * width..][..width]);
+        let mut d_weight = dot(d_context, &values[row * width..][..width]);
+        if let Some((mixed, d)) = &mut mixed {
+            let range = row * mixed.width..(row + 1) * mixed.width;
+            d_weight += dot(d, &mixed.values[range.clone()]);
+            for (d_value, &d) in mixed.d_values[range].iter_mut().zip(d.iter()) {
+                *d_value += weight * d;
+            }
+        }
         *d_score = d_weight - *first.get_or_insert(d_weight);
         mean += *d_score * weight;
         for (d_value, &d_context) in d_values[row * width..][..width].iter_mut().zip(d_context) {
@@ -152,7 +184,7 @@ kernel! {
             .zip(d_contexts.chunks_exact(width))
             .zip(d_queries.chunks_exact_mut(size))
         {
-            gather_backward((values, width), rows, weights, d_context, d_values, scratch);
+            gather_backward((values, width), rows, weights, d_context, d_values, scratch, None);
             for (&d_score, &row) in scratch.iter().zip(rows) {
                 for (d, &value) in d_query.iter_mut().zip(&values[row * width..][..width]) {
                     *d += d_score * value;
@@ -165,12 +197,24 @@ kernel! {
     }
 }
 
+/// What [`mix`] has mixed, for the way back.
+pub(crate) struct Mixed<'a, T> {
+    pub(crate) values: &'a [T],
+    pub(crate) width: usize,
+    /// The gradient of the mixtures, whose rows begin `stride` apart.
+    pub(crate) d: &'a [T],
+    pub(crate) stride: usize,
+    /// Where that of the values is added.
+    pub(crate) d_values: &'a mut [T],
+}
+
 /// Where the way back through attention leaves its gradients: all are added to, but the queries', which are replaced.
 pub(crate) struct AttentionGradients<'a, T> {
     pub(crate) queries: &'a mut [T],
     pub(crate) keys: &'a mut [T],
     pub(crate) values: &'a mut [T],
     pub(crate) v: &'a mut [T],
+    pub(crate) mixed: Option<Mixed<'a, T>>,
 }
 
 kernel! {
@@ -185,25 +229,31 @@ kernel! {
         scratch: &'a mut Vec<T>,
     ) {
         let Sources { keys, size, values, width, rows, longest } = sources;
+        let AttentionGradients { queries: d_queries, keys: d_keys, values: d_values, v: d_v, mut mixed } = gradients;
         scratch.resize(longest + size, T::ZERO);
         let (scratch, tanhs) = scratch.split_at_mut(longest);
-        for ((((query, rows), weights), d_context), d_query) in queries
+        for (i, ((((query, rows), weights), d_context), d_query)) in queries
             .chunks_exact(size)
             .zip(rows)
             .zip(weights.chunks_exact(longest))
             .zip(d_contexts.chunks_exact(width))
-            .zip(gradients.queries.chunks_exact_mut(size))
+            .zip(d_queries.chunks_exact_mut(size))
+            .enumerate()
         {
-            gather_backward((values, width), rows, weights, d_context, gradients.values, scratch);
+            let mixed = mixed.as_mut().map(|mixed| {
+                let d = &mixed.d[i * mixed.stride..][..mixed.width];
+                (mixed, d)
+            });
+            gather_backward((values, width), rows, weights, d_context, d_values, scratch, mixed);
             d_query.fill(T::ZERO);
             for (&d_score, &row) in scratch.iter().zip(rows) {
                 let key = &keys[row * size..][..size];
-                let d_key = &mut gradients.keys[row * size..][..size];
+                let d_key = &mut d_keys[row * size..][..size];
                 // One output in each loop: with all at once the compiler makes no vectors.
                 for ((y, &query), &key) in tanhs.iter_mut().zip(query).zip(key) {
                     *y = (query + key).tanh();
                 }
-                for (d, &y) in gradients.v.iter_mut().zip(tanhs.iter()) {
+                for (d, &y) in d_v.iter_mut().zip(tanhs.iter()) {
                     *d += d_score * y;
                 }
                 for (y, &v) in tanhs.iter_mut().zip(v) {

@@ -9,8 +9,8 @@ use super::{Attention, Begin, Model, Output, Piece};
 use crate::Real;
 use crate::batch::{Batch, Place};
 use crate::kernels::{
-    AttentionGradients, Into, Sources, View, add, attend, attend_backward, attend_dot, attend_dot_backward,
-    cross_entropy, embed, embed_backward, scale_by,
+    AttentionGradients, Into, Mixed, Sources, View, add, attend, attend_backward, attend_dot,
+    attend_dot_backward, cross_entropy, embed, embed_backward, mix, scale_by,
 };
 use crate::network::{Pass, Step};
 use crate::parameters::Gradients;
@@ -27,6 +27,8 @@ pub(crate) struct Decoded<T> {
     inputs: Vec<Vec<T>>,
     traces: Vec<Trace<T>>,
     keys: Vec<T>,
+    /// What the encoder's output adds to the first layer's sums, where that is mixed; else empty.
+    projected: Vec<T>,
     queries: Vec<T>,
     weights: Vec<T>,
     contexts: Vec<T>,
@@ -58,7 +60,7 @@ impl<T: Real> Decoded<T> {
         self.traces.into_iter().for_each(|trace| trace.recycle(pass));
         let Factors { words, layers, pieces } = self.factors;
         pass.recycle([self.embedded, self.keys, self.queries, self.weights, self.contexts]);
-        pass.recycle([self.pre_output, self.scores, self.word_sums, words]);
+        pass.recycle([self.pre_output, self.scores, self.word_sums, self.projected, words]);
         pass.recycle(self.inputs.into_iter().chain(self.pieces).chain(layers).chain(pieces));
     }
 }
@@ -121,6 +123,7 @@ impl Model {
             inputs: self.decoder[1..].iter().map(|_| pass.any(total * config.hidden)).collect(),
             traces: self.decoder.iter().map(|layer| Trace::new(pass, layer, total)).collect(),
             keys: Vec::new(),
+            projected: Vec::new(),
             queries: pass.any(asked * total * config.hidden),
             weights: pass.zeros(attended * total * batch.sources.len()),
             contexts: pass.zeros(attended * total * self.memory_width()),
@@ -147,6 +150,10 @@ impl Model {
         let mut decoded = self.room(pass, batch, key);
         if let Some(attention) = &self.attention {
             decoded.keys = attention.key.forward(pass, &encoded.output);
+            if self.projects(batch) {
+                let piece = usize::from(self.config.dependence);
+                decoded.projected = self.decoder[0].project(pass, piece, &encoded.output);
+            }
         }
         if batch.forced.iter().all(|&forced| forced) {
             for t in 0..steps.len() {
@@ -186,6 +193,16 @@ impl Model {
             }
         }
         decoded
+    }
+
+    /// Whether the encoder's output is multiplied with the first layer's matrix before it is mixed, not after: a product for each
+    /// word of the sources in the place of one for each word of the targets, and longer mixtures. Only to learn: what one query is
+    /// answered would depend on the others.
+    pub(super) fn projects(&self, batch: &Batch) -> bool {
+        let (sources, targets) = (batch.sources.total(), batch.targets.total());
+        let saved = targets.saturating_sub(sources) * self.memory_width();
+        // A number of a mixture costs about as much as four of a product.
+        !batch.target_words.is_empty() && saved > 4 * targets * batch.sources.len()
     }
 
     /// Notes what each row is fed at step `t`.
@@ -262,8 +279,15 @@ impl Model {
             let weights = &mut decoded.weights[weights];
             let v = pass.flat(attention.v);
             attend(pass.isa, sources, v, queries, weights, contexts, &mut decoded.scratch);
-            let piece = usize::from(self.config.dependence);
-            decoded.traces[0].add_input(pass, &self.decoder[0], piece, rows.clone(), contexts);
+            if decoded.projected.is_empty() {
+                let piece = usize::from(self.config.dependence);
+                decoded.traces[0].add_input(pass, &self.decoder[0], piece, rows.clone(), contexts);
+            } else {
+                let (sums, width) = (self.decoder[0].sums(), self.decoder[0].width());
+                let gates = &mut decoded.traces[0].gates[rows.start * width..rows.end * width];
+                let (from, longest) = (&batch.source_rows, batch.sources.len());
+                mix(pass.isa, &decoded.projected, sums, from, weights, longest, gates, width);
+            }
         }
         for (l, layer) in self.decoder.iter().enumerate() {
             if l > 0 {
@@ -385,11 +409,13 @@ impl Model {
             let size = self.config.hidden;
             let mut d_keys = pass.zeros(decoded.keys.len());
             let mut d_queries = pass.zeros(decoded.queries.len());
+            let mut d_projected = pass.zeros(decoded.projected.len());
             let mut back = AttentionBack {
                 d_keys: &mut d_keys,
                 d_queries: &mut d_queries,
                 d_memory: &mut d_memory,
                 d_contexts: &mut d_contexts,
+                d_projected: &mut d_projected,
             };
             let done = self.steps_backward(pass, batch, encoded, decoded, d_state, &mut back, gradients);
             let before = &decoded.traces[self.decoder.len() - 1].before;
@@ -397,7 +423,12 @@ impl Model {
             attention.query.learn(pass, before, &d_queries, gradients);
             attention.key.learn(pass, &encoded.output, &d_keys, gradients);
             attention.key.backward_into(pass, &d_keys, &mut d_memory, Into::Add);
-            pass.recycle([d_keys, d_queries]);
+            if !d_projected.is_empty() {
+                let piece = usize::from(self.config.dependence);
+                let projected = (encoded.output.as_slice(), d_projected.as_slice());
+                self.decoder[0].project_backward(pass, piece, projected, &mut d_memory, gradients);
+            }
+            pass.recycle([d_keys, d_queries, d_projected]);
             done
         } else {
             self.look_back_backward(pass, batch, encoded, decoded, &d_contexts, &mut d_state, &mut d_memory);
@@ -552,7 +583,7 @@ impl Model {
                             d_state,
                         );
                     }
-                } else {
+                } else if decoded.projected.is_empty() {
                     let piece = usize::from(self.config.dependence);
                     Trace::input_backward(pass, layer, piece, d, d_contexts, Into::Add);
                 }
@@ -563,6 +594,13 @@ impl Model {
                 keys: &mut *back.d_keys,
                 values: &mut *back.d_memory,
                 v: &mut d_v,
+                mixed: (!decoded.projected.is_empty()).then(|| Mixed {
+                    values: &decoded.projected,
+                    width: self.decoder[0].sums(),
+                    d: &d_sums[0][rows.start * self.decoder[0].width()..],
+                    stride: self.decoder[0].width(),
+                    d_values: &mut *back.d_projected,
+                }),
             };
             let weights = &decoded.weights[of(&decoded.weights, &rows, sources.longest)];
             let (v, asked) = (pass.flat(attention.v), &decoded.queries[queries.clone()]);
@@ -597,7 +635,7 @@ impl Model {
             if self.config.dependence && !by_word {
                 learn(0, &decoded.embedded);
             }
-            if self.attention.is_some() {
+            if self.attention.is_some() && decoded.projected.is_empty() {
                 learn(usize::from(self.config.dependence), &decoded.contexts);
             }
         }
@@ -630,4 +668,5 @@ struct AttentionBack<'a, T> {
     d_queries: &'a mut [T],
     d_memory: &'a mut [T],
     d_contexts: &'a mut [T],
+    d_projected: &'a mut [T],
 }

@@ -106,6 +106,31 @@ impl Layer {
         }
     }
 
+    /// What each row adds to the sums as a piece of the input.
+    pub(crate) fn project<T: Real>(&self, pass: &mut Pass<'_, T>, piece: usize, x: &[T]) -> Vec<T> {
+        let (weight, columns) = self.inputs[piece];
+        let rows = x.len() / columns;
+        let mut projected = pass.any(rows * self.sums());
+        pass.apply(weight, View::new(x, rows, columns), &mut projected, self.sums(), Into::Replace);
+        projected
+    }
+
+    /// The way back through [`Layer::project`].
+    pub(crate) fn project_backward<T: Real>(
+        &self,
+        pass: &mut Pass<'_, T>,
+        piece: usize,
+        (x, d): (&[T], &[T]),
+        d_x: &mut [T],
+        gradients: &mut Gradients<'_, T>,
+    ) {
+        let (weight, columns) = self.inputs[piece];
+        let rows = x.len() / columns;
+        let d = View::new(d, rows, self.sums());
+        pass.learn(weight, d, View::new(x, rows, columns), columns, gradients);
+        pass.apply_backward(weight, d, d_x, columns, Into::Add);
+    }
+
     /// The sums that each of so many words starts a step with. The words that the table does not have are zeros.
     ///
     /// A word that nothing is dropped of has the same sums wherever it stands: where places are many and words are few, this

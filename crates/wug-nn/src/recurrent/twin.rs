@@ -248,10 +248,14 @@ mod tests {
     /// An example: source, target without its end, whether it is forced.
     type Drawn = (Vec<u32>, Vec<u32>, bool);
 
+    /// Of any lengths, or with targets so long that a larger model projects its memory before it attends.
     fn any_lessons() -> impl Strategy<Value = Vec<Drawn>> {
-        let source = prop::collection::vec(0u32..5, 1..6);
-        let target = prop::collection::vec(1u32..4, 0..6);
-        prop::collection::vec((source, target, any::<bool>()), 1..24)
+        let lessons = |sources, targets| {
+            let source = prop::collection::vec(0u32..5, sources);
+            let target = prop::collection::vec(1u32..4, targets);
+            prop::collection::vec((source, target, any::<bool>()), 1..24)
+        };
+        prop_oneof![lessons(1..6, 0..6), lessons(1..3, 5..9)]
     }
 
     fn ended(drawn: &[Drawn]) -> Vec<Drawn> {
@@ -262,6 +266,17 @@ mod tests {
 
     fn lessons(drawn: &[Drawn]) -> Vec<Lesson<'_>> {
         drawn.iter().map(|(source, target, forced)| Lesson { source, target, forced: *forced }).collect()
+    }
+
+    #[test]
+    fn what_is_attended_to_is_projected_first_where_targets_are_longer() {
+        let model = Model::new(any_fixed(Cell::Gru)).unwrap();
+        let projects = |source: &[u32], target: &[u32]| {
+            model.projects(&Batch::new(&[Lesson { source, target, forced: true }], 0))
+        };
+        assert!(projects(&[1, 2], &[1, 2, 3, 1, 2, 3, 1, 0]));
+        assert!(!projects(&[1, 2, 3, 4, 1, 2], &[1, 2, 0]));
+        assert!(!model.projects(&Batch::queries(&[Query { source: &[1, 2], length: None }], 100)));
     }
 
     proptest! {
