@@ -88,7 +88,9 @@ impl<T: Real> Packed<T> {
                 debug_assert_eq!(matrix.row_stride, 1, "rows or columns are one after the other");
                 let (rows, _) = panel.as_chunks_mut::<COLUMNS>();
                 if width < COLUMNS {
-                    rows.iter_mut().for_each(|row| row[width..].fill(T::ZERO));
+                    for row in rows.iter_mut() {
+                        row[width..].fill(T::ZERO);
+                    }
                 }
                 let line = |j: usize| &matrix.data[(first + j) * matrix.column_stride..][..matrix.rows];
                 for j in (0..width - width % 4).step_by(4) {
