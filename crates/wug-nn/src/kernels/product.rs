@@ -1,7 +1,7 @@
 use std::ops::Range;
 
 use super::isa::{Isa, Kernel, Vectors};
-use super::lanes::LANES;
+use super::lanes::{LANES, prefetch};
 use crate::Real;
 
 /// Columns of a panel.
@@ -15,6 +15,9 @@ const HEIGHT: usize = 96;
 
 /// Columns of a right factor up to which packing the left one would take longer than it saves.
 const NARROW: usize = 256;
+
+/// Numbers of a right factor from which it is far from the processor when it is needed again.
+const FAR: usize = 1 << 18;
 
 /// A matrix in someone else's buffer: element (i, j) is at `i * row_stride + j * column_stride`.
 #[derive(Debug, Clone, Copy)]
@@ -107,6 +110,23 @@ impl<T: Real> Packed<T> {
         }
     }
 
+    /// What each tile of some rows has brought nearer of the panel after this one: nothing where the matrix stays in a cache
+    /// or its panels are read more than once, which the machine foresees.
+    #[inline(always)]
+    fn ahead(
+        &self,
+        panel: usize,
+        depth: &Range<usize>,
+        rows: &Range<usize>,
+        all_rows: usize,
+    ) -> std::slice::Chunks<'_, T> {
+        let far = self.data.len() >= FAR && rows.len() == all_rows;
+        let start = ((panel + 1) * self.rows + depth.start) * COLUMNS;
+        let next = if far { self.data.get(start..start + depth.len() * COLUMNS) } else { None };
+        let share = depth.len().div_ceil(rows.len().div_ceil(ROWS)) * COLUMNS;
+        next.unwrap_or_default().chunks(share)
+    }
+
     /// A packed matrix.
     #[cfg(test)]
     pub(crate) fn new(matrix: View<'_, T>) -> Self {
@@ -182,7 +202,11 @@ impl<T: Real> Kernel for Product<'_, T> {
                 {
                     let panel = &panel[depth.start * COLUMNS..depth.end * COLUMNS];
                     let width = COLUMNS.min(right.columns - column);
+                    let mut ahead = right.ahead(column / COLUMNS, &depth, &rows, left.rows);
                     for span in tiles(rows.clone()) {
+                        for line in ahead.next().unwrap_or_default().chunks(COLUMNS) {
+                            prefetch(line);
+                        }
                         let (row, height) = (span.start, span.len());
                         let block = if direct {
                             Rows::Lines(&left.data[row * left.row_stride + depth.start..], left.row_stride)
