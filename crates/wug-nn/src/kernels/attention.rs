@@ -2,7 +2,7 @@
 //! weighted sum of the values.
 
 use super::isa::{Isa, Kernel, Vectors};
-use crate::Real;
+use crate::{Real, Steps};
 
 /// What is attended to: for each query, the rows of its keys and values.
 #[derive(Debug, Clone, Copy)]
@@ -109,6 +109,34 @@ kernel! {
     }
 }
 
+kernel! {
+    /// The way back through [`mix`] of all steps, where it adds up the gradients of the values: each row over all steps while it is
+    /// near, not all rows in each step.
+    fn mix_backward(
+        steps: &'a Steps,
+        rows: &'a [Vec<usize>],
+        weights: &'a [T],
+        longest: usize,
+        d: &'a [T],
+        stride: usize,
+        d_values: &'a mut [T],
+        width: usize,
+    ) {
+        for (i, rows) in rows.iter().enumerate() {
+            for (source, &row) in rows.iter().enumerate() {
+                let d_value = &mut d_values[row * width..][..width];
+                for t in (0..steps.len()).take_while(|&t| steps.rows(t) > i) {
+                    let at = steps.start(t) + i;
+                    let weight = weights[at * longest + source];
+                    for (d_value, &d) in d_value.iter_mut().zip(&d[at * stride..][..width]) {
+                        *d_value += weight * d;
+                    }
+                }
+            }
+        }
+    }
+}
+
 /// The way back through [`gather`]: `d_scores` get the gradients of the scores, those of the values are added.
 ///
 /// The softmax needs the mean over all of its weights before the gradient of one. Only differences between the rows count,
@@ -122,18 +150,14 @@ fn gather_backward<T: Real>(
     d_context: &[T],
     d_values: &mut [T],
     d_scores: &mut [T],
-    mut mixed: Option<(&mut Mixed<'_, T>, &[T])>,
+    mixed: Option<(Mixed<'_, T>, &[T])>,
 ) {
     let mut mean = T::ZERO;
     let mut first = None;
     for ((d_score, &weight), &row) in d_scores.iter_mut().zip(weights).zip(rows) {
         let mut d_weight = dot(d_context, &values[row * width..][..width]);
-        if let Some((mixed, d)) = &mut mixed {
-            let range = row * mixed.width..(row + 1) * mixed.width;
-            d_weight += dot(d, &mixed.values[range.clone()]);
-            for (d_value, &d) in mixed.d_values[range].iter_mut().zip(d.iter()) {
-                *d_value += weight * d;
-            }
+        if let Some((mixed, d)) = mixed {
+            d_weight += dot(d, &mixed.values[row * mixed.width..][..mixed.width]);
         }
         *d_score = d_weight - *first.get_or_insert(d_weight);
         mean += *d_score * weight;
@@ -197,15 +221,14 @@ kernel! {
     }
 }
 
-/// What [`mix`] has mixed, for the way back.
+/// What [`mix`] has mixed, for the way back to the weights.
+#[derive(Clone, Copy)]
 pub(crate) struct Mixed<'a, T> {
     pub(crate) values: &'a [T],
     pub(crate) width: usize,
     /// The gradient of the mixtures, whose rows begin `stride` apart.
     pub(crate) d: &'a [T],
     pub(crate) stride: usize,
-    /// Where that of the values is added.
-    pub(crate) d_values: &'a mut [T],
 }
 
 /// Where the way back through attention leaves its gradients: all are added to, but the queries', which are replaced.
@@ -229,7 +252,7 @@ kernel! {
         scratch: &'a mut Vec<T>,
     ) {
         let Sources { keys, size, values, width, rows, longest } = sources;
-        let AttentionGradients { queries: d_queries, keys: d_keys, values: d_values, v: d_v, mut mixed } = gradients;
+        let AttentionGradients { queries: d_queries, keys: d_keys, values: d_values, v: d_v, mixed } = gradients;
         scratch.resize(longest + size, T::ZERO);
         let (scratch, tanhs) = scratch.split_at_mut(longest);
         for (i, ((((query, rows), weights), d_context), d_query)) in queries
@@ -240,10 +263,7 @@ kernel! {
             .zip(d_queries.chunks_exact_mut(size))
             .enumerate()
         {
-            let mixed = mixed.as_mut().map(|mixed| {
-                let d = &mixed.d[i * mixed.stride..][..mixed.width];
-                (mixed, d)
-            });
+            let mixed = mixed.map(|mixed| (mixed, &mixed.d[i * mixed.stride..][..mixed.width]));
             gather_backward((values, width), rows, weights, d_context, d_values, scratch, mixed);
             d_query.fill(T::ZERO);
             for (&d_score, &row) in scratch.iter().zip(rows) {

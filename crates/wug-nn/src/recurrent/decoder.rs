@@ -10,7 +10,7 @@ use crate::Real;
 use crate::batch::{Batch, Place};
 use crate::kernels::{
     AttentionGradients, Into, Mixed, Sources, View, add, attend, attend_backward, attend_dot,
-    attend_dot_backward, cross_entropy, embed, embed_backward, mix, scale_by,
+    attend_dot_backward, cross_entropy, embed, embed_backward, mix, mix_backward, scale_by,
 };
 use crate::network::{Pass, Step};
 use crate::parameters::Gradients;
@@ -125,8 +125,8 @@ impl Model {
             keys: Vec::new(),
             projected: Vec::new(),
             queries: pass.any(asked * total * config.hidden),
-            weights: pass.zeros(attended * total * batch.sources.len()),
-            contexts: pass.zeros(attended * total * self.memory_width()),
+            weights: pass.any(attended * total * batch.sources.len()),
+            contexts: pass.any(attended * total * self.memory_width()),
             pieces: self.pre_output.iter().map(|(_, linear)| pass.any(total * linear.inputs)).collect(),
             pre_output: pass.zeros(total * between),
             scores: pass.zeros(total * self.outputs()),
@@ -408,14 +408,12 @@ impl Model {
         let (d_first, d_sums) = if let Some(attention) = &self.attention {
             let size = self.config.hidden;
             let mut d_keys = pass.zeros(decoded.keys.len());
-            let mut d_queries = pass.zeros(decoded.queries.len());
-            let mut d_projected = pass.zeros(decoded.projected.len());
+            let mut d_queries = pass.any(decoded.queries.len());
             let mut back = AttentionBack {
                 d_keys: &mut d_keys,
                 d_queries: &mut d_queries,
                 d_memory: &mut d_memory,
                 d_contexts: &mut d_contexts,
-                d_projected: &mut d_projected,
             };
             let done = self.steps_backward(pass, batch, encoded, decoded, d_state, &mut back, gradients);
             let before = &decoded.traces[self.decoder.len() - 1].before;
@@ -423,12 +421,18 @@ impl Model {
             attention.query.learn(pass, before, &d_queries, gradients);
             attention.key.learn(pass, &encoded.output, &d_keys, gradients);
             attention.key.backward_into(pass, &d_keys, &mut d_memory, Into::Add);
-            if !d_projected.is_empty() {
-                let piece = usize::from(self.config.dependence);
+            if !decoded.projected.is_empty() {
+                let (layer, piece) = (&self.decoder[0], usize::from(self.config.dependence));
+                let mut d_projected = pass.zeros(decoded.projected.len());
+                let (weights, longest) = (&decoded.weights, batch.sources.len());
+                let (from, d, width) = (&batch.source_rows, &done.1[0], layer.width());
+                let into = &mut d_projected;
+                mix_backward(pass.isa, &batch.targets, from, weights, longest, d, width, into, layer.sums());
                 let projected = (encoded.output.as_slice(), d_projected.as_slice());
-                self.decoder[0].project_backward(pass, piece, projected, &mut d_memory, gradients);
+                layer.project_backward(pass, piece, projected, &mut d_memory, gradients);
+                pass.recycle([d_projected]);
             }
-            pass.recycle([d_keys, d_queries, d_projected]);
+            pass.recycle([d_keys, d_queries]);
             done
         } else {
             self.look_back_backward(pass, batch, encoded, decoded, &d_contexts, &mut d_state, &mut d_memory);
@@ -599,7 +603,6 @@ impl Model {
                     width: self.decoder[0].sums(),
                     d: &d_sums[0][rows.start * self.decoder[0].width()..],
                     stride: self.decoder[0].width(),
-                    d_values: &mut *back.d_projected,
                 }),
             };
             let weights = &decoded.weights[of(&decoded.weights, &rows, sources.longest)];
@@ -668,5 +671,4 @@ struct AttentionBack<'a, T> {
     d_queries: &'a mut [T],
     d_memory: &'a mut [T],
     d_contexts: &'a mut [T],
-    d_projected: &'a mut [T],
 }
