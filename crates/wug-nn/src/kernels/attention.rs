@@ -110,8 +110,8 @@ kernel! {
 }
 
 kernel! {
-    /// The way back through [`mix`] of all steps, where it adds up the gradients of the values: each row over all steps while it is
-    /// near, not all rows in each step.
+    /// The way back through [`mix`] to its values, of all steps at once: each row is added up while it is near, not all rows in each
+    /// step.
     fn mix_backward(
         steps: &'a Steps,
         rows: &'a [Vec<usize>],
@@ -237,22 +237,23 @@ pub(crate) struct AttentionGradients<'a, T> {
     pub(crate) keys: &'a mut [T],
     pub(crate) values: &'a mut [T],
     pub(crate) v: &'a mut [T],
-    pub(crate) mixed: Option<Mixed<'a, T>>,
 }
 
 kernel! {
-    /// From the gradient of the contexts to all that they depend on.
+    /// From the gradient of the contexts, and of what was mixed by the same weights, to all that they depend on but the values of
+    /// the latter.
     fn attend_backward(
         sources: Sources<'a, T>,
         v: &'a [T],
         queries: &'a [T],
         weights: &'a [T],
         d_contexts: &'a [T],
+        mixed: Option<Mixed<'a, T>>,
         gradients: AttentionGradients<'a, T>,
         scratch: &'a mut Vec<T>,
     ) {
         let Sources { keys, size, values, width, rows, longest } = sources;
-        let AttentionGradients { queries: d_queries, keys: d_keys, values: d_values, v: d_v, mixed } = gradients;
+        let AttentionGradients { queries: d_queries, keys: d_keys, values: d_values, v: d_v } = gradients;
         scratch.resize(longest + size, T::ZERO);
         let (scratch, tanhs) = scratch.split_at_mut(longest);
         for (i, ((((query, rows), weights), d_context), d_query)) in queries

@@ -151,8 +151,7 @@ impl Model {
         if let Some(attention) = &self.attention {
             decoded.keys = attention.key.forward(pass, &encoded.output);
             if self.projects(batch) {
-                let piece = usize::from(self.config.dependence);
-                decoded.projected = self.decoder[0].project(pass, piece, &encoded.output);
+                decoded.projected = self.decoder[0].project(pass, self.context_piece(), &encoded.output);
             }
         }
         if batch.forced.iter().all(|&forced| forced) {
@@ -193,6 +192,11 @@ impl Model {
             }
         }
         decoded
+    }
+
+    /// Which piece of the first layer's input the context is: the first, or the second after the word.
+    fn context_piece(&self) -> usize {
+        usize::from(self.config.dependence)
     }
 
     /// Whether the encoder's output is multiplied with the first layer's matrix before it is mixed, not after: a product for each
@@ -280,8 +284,8 @@ impl Model {
             let v = pass.flat(attention.v);
             attend(pass.isa, sources, v, queries, weights, contexts, &mut decoded.scratch);
             if decoded.projected.is_empty() {
-                let piece = usize::from(self.config.dependence);
-                decoded.traces[0].add_input(pass, &self.decoder[0], piece, rows.clone(), contexts);
+                let (layer, piece) = (&self.decoder[0], self.context_piece());
+                decoded.traces[0].add_input(pass, layer, piece, rows.clone(), contexts);
             } else {
                 let (sums, width) = (self.decoder[0].sums(), self.decoder[0].width());
                 let gates = &mut decoded.traces[0].gates[rows.start * width..rows.end * width];
@@ -422,7 +426,7 @@ impl Model {
             attention.key.learn(pass, &encoded.output, &d_keys, gradients);
             attention.key.backward_into(pass, &d_keys, &mut d_memory, Into::Add);
             if !decoded.projected.is_empty() {
-                let (layer, piece) = (&self.decoder[0], usize::from(self.config.dependence));
+                let (layer, piece) = (&self.decoder[0], self.context_piece());
                 let mut d_projected = pass.zeros(decoded.projected.len());
                 let (weights, longest) = (&decoded.weights, batch.sources.len());
                 let (from, d, width) = (&batch.source_rows, &done.1[0], layer.width());
@@ -588,8 +592,7 @@ impl Model {
                         );
                     }
                 } else if decoded.projected.is_empty() {
-                    let piece = usize::from(self.config.dependence);
-                    Trace::input_backward(pass, layer, piece, d, d_contexts, Into::Add);
+                    Trace::input_backward(pass, layer, self.context_piece(), d, d_contexts, Into::Add);
                 }
             }
             let queries = rows.start * h..rows.end * h;
@@ -598,16 +601,16 @@ impl Model {
                 keys: &mut *back.d_keys,
                 values: &mut *back.d_memory,
                 v: &mut d_v,
-                mixed: (!decoded.projected.is_empty()).then(|| Mixed {
-                    values: &decoded.projected,
-                    width: self.decoder[0].sums(),
-                    d: &d_sums[0][rows.start * self.decoder[0].width()..],
-                    stride: self.decoder[0].width(),
-                }),
             };
+            let mixed = (!decoded.projected.is_empty()).then(|| Mixed {
+                values: &decoded.projected,
+                width: self.decoder[0].sums(),
+                d: &d_sums[0][rows.start * self.decoder[0].width()..],
+                stride: self.decoder[0].width(),
+            });
             let weights = &decoded.weights[of(&decoded.weights, &rows, sources.longest)];
             let (v, asked) = (pass.flat(attention.v), &decoded.queries[queries.clone()]);
-            attend_backward(pass.isa, sources, v, asked, weights, d_contexts, into, &mut scratch);
+            attend_backward(pass.isa, sources, v, asked, weights, d_contexts, mixed, into, &mut scratch);
             let d_before = &mut carry[top].state[..rows.len() * h];
             attention.query.backward_into(pass, &back.d_queries[queries], d_before, Into::Add);
         }
@@ -639,7 +642,7 @@ impl Model {
                 learn(0, &decoded.embedded);
             }
             if self.attention.is_some() && decoded.projected.is_empty() {
-                learn(usize::from(self.config.dependence), &decoded.contexts);
+                learn(self.context_piece(), &decoded.contexts);
             }
         }
         if let Some(table) = self.target_table {
