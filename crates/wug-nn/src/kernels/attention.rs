@@ -110,8 +110,8 @@ kernel! {
 }
 
 kernel! {
-    /// The way back through [`mix`] to its values, of all steps at once: each row is added up while it is near, not all rows in each
-    /// step.
+    /// The way back from mixtures to their values, of all steps at once: each row is added up while it is near, not all rows in
+    /// each step.
     fn mix_backward(
         steps: &'a Steps,
         rows: &'a [Vec<usize>],
@@ -125,7 +125,7 @@ kernel! {
         for (i, rows) in rows.iter().enumerate() {
             for (source, &row) in rows.iter().enumerate() {
                 let d_value = &mut d_values[row * width..][..width];
-                for t in (0..steps.len()).take_while(|&t| steps.rows(t) > i) {
+                for t in (0..steps.len()).rev().filter(|&t| steps.rows(t) > i) {
                     let at = steps.start(t) + i;
                     let weight = weights[at * longest + source];
                     for (d_value, &d) in d_value.iter_mut().zip(&d[at * stride..][..width]) {
@@ -137,7 +137,7 @@ kernel! {
     }
 }
 
-/// The way back through [`gather`]: `d_scores` get the gradients of the scores, those of the values are added.
+/// The way back through [`gather`] to the scores.
 ///
 /// The softmax needs the mean over all of its weights before the gradient of one. Only differences between the rows count,
 /// and those to the first one keep more digits than those to the mean. `mixed` and its gradient are what [`mix`] has mixed by the
@@ -148,7 +148,6 @@ fn gather_backward<T: Real>(
     rows: &[usize],
     weights: &[T],
     d_context: &[T],
-    d_values: &mut [T],
     d_scores: &mut [T],
     mixed: Option<(Mixed<'_, T>, &[T])>,
 ) {
@@ -161,9 +160,6 @@ fn gather_backward<T: Real>(
         }
         *d_score = d_weight - *first.get_or_insert(d_weight);
         mean += *d_score * weight;
-        for (d_value, &d_context) in d_values[row * width..][..width].iter_mut().zip(d_context) {
-            *d_value += weight * d_context;
-        }
     }
     for ((d_score, &weight), _) in d_scores.iter_mut().zip(weights).zip(rows) {
         *d_score = weight * (*d_score - mean);
@@ -208,13 +204,14 @@ kernel! {
             .zip(d_contexts.chunks_exact(width))
             .zip(d_queries.chunks_exact_mut(size))
         {
-            gather_backward((values, width), rows, weights, d_context, d_values, scratch, None);
-            for (&d_score, &row) in scratch.iter().zip(rows) {
+            gather_backward((values, width), rows, weights, d_context, scratch, None);
+            for ((&d_score, &weight), &row) in scratch.iter().zip(weights).zip(rows) {
                 for (d, &value) in d_query.iter_mut().zip(&values[row * width..][..width]) {
                     *d += d_score * value;
                 }
-                for (d, &query) in d_values[row * width..][..width].iter_mut().zip(query) {
-                    *d += d_score * query;
+                let d_value = &mut d_values[row * width..][..width];
+                for ((d, &d_context), &query) in d_value.iter_mut().zip(d_context).zip(query) {
+                    *d = *d + weight * d_context + d_score * query;
                 }
             }
         }
@@ -235,13 +232,12 @@ pub(crate) struct Mixed<'a, T> {
 pub(crate) struct AttentionGradients<'a, T> {
     pub(crate) queries: &'a mut [T],
     pub(crate) keys: &'a mut [T],
-    pub(crate) values: &'a mut [T],
     pub(crate) v: &'a mut [T],
 }
 
 kernel! {
-    /// From the gradient of the contexts, and of what was mixed by the same weights, to all that they depend on but the values of
-    /// the latter.
+    /// From the gradient of the contexts, and of what was mixed by the same weights, to all that they depend on but the values:
+    /// see [`mix_backward`].
     fn attend_backward(
         sources: Sources<'a, T>,
         v: &'a [T],
@@ -253,7 +249,7 @@ kernel! {
         scratch: &'a mut Vec<T>,
     ) {
         let Sources { keys, size, values, width, rows, longest } = sources;
-        let AttentionGradients { queries: d_queries, keys: d_keys, values: d_values, v: d_v } = gradients;
+        let AttentionGradients { queries: d_queries, keys: d_keys, v: d_v } = gradients;
         scratch.resize(longest + size, T::ZERO);
         let (scratch, tanhs) = scratch.split_at_mut(longest);
         for (i, ((((query, rows), weights), d_context), d_query)) in queries
@@ -265,7 +261,7 @@ kernel! {
             .enumerate()
         {
             let mixed = mixed.map(|mixed| (mixed, &mixed.d[i * mixed.stride..][..mixed.width]));
-            gather_backward((values, width), rows, weights, d_context, d_values, scratch, mixed);
+            gather_backward((values, width), rows, weights, d_context, scratch, mixed);
             d_query.fill(T::ZERO);
             for (&d_score, &row) in scratch.iter().zip(rows) {
                 let key = &keys[row * size..][..size];

@@ -416,10 +416,13 @@ impl Model {
             let mut back = AttentionBack {
                 d_keys: &mut d_keys,
                 d_queries: &mut d_queries,
-                d_memory: &mut d_memory,
                 d_contexts: &mut d_contexts,
             };
             let done = self.steps_backward(pass, batch, encoded, decoded, d_state, &mut back, gradients);
+            let (weights, longest) = (&decoded.weights, batch.sources.len());
+            let (from, width) = (&batch.source_rows, self.memory_width());
+            let into = &mut d_memory;
+            mix_backward(pass.isa, &batch.targets, from, weights, longest, &d_contexts, width, into, width);
             let before = &decoded.traces[self.decoder.len() - 1].before;
             debug_assert_eq!(before.len() / size, d_queries.len() / size);
             attention.query.learn(pass, before, &d_queries, gradients);
@@ -428,8 +431,7 @@ impl Model {
             if !decoded.projected.is_empty() {
                 let (layer, piece) = (&self.decoder[0], self.context_piece());
                 let mut d_projected = pass.zeros(decoded.projected.len());
-                let (weights, longest) = (&decoded.weights, batch.sources.len());
-                let (from, d, width) = (&batch.source_rows, &done.1[0], layer.width());
+                let (d, width) = (&done.1[0], layer.width());
                 let into = &mut d_projected;
                 mix_backward(pass.isa, &batch.targets, from, weights, longest, d, width, into, layer.sums());
                 let projected = (encoded.output.as_slice(), d_projected.as_slice());
@@ -599,7 +601,6 @@ impl Model {
             let into = AttentionGradients {
                 queries: &mut back.d_queries[queries.clone()],
                 keys: &mut *back.d_keys,
-                values: &mut *back.d_memory,
                 v: &mut d_v,
             };
             let mixed = (!decoded.projected.is_empty()).then(|| Mixed {
@@ -672,6 +673,5 @@ fn batch_rows<T>(buffer: &[T], width: usize) -> usize {
 struct AttentionBack<'a, T> {
     d_keys: &'a mut [T],
     d_queries: &'a mut [T],
-    d_memory: &'a mut [T],
     d_contexts: &'a mut [T],
 }
