@@ -2,8 +2,10 @@
 //! `cargo run --release -p wug-nn --example step`. `benches/compare/torch.py` runs it beside PyTorch.
 //!
 //! With two words, `lstm 32` or `lstm-attn 32`, only that model and batch, so that the peak of memory is its own. A third, such as
-//! `flex`, is another device than the CPU, if it was compiled in with `--features flex`.
+//! `flex`, is another device than the CPU, if it was compiled in with `--features flex`. With `--turns` it measures anew whenever
+//! it reads a line, so that others can be measured in turn with it.
 
+use std::io::{BufRead, stdin};
 use std::time::{Duration, Instant};
 
 use wug_nn::kernels::{Isa, peak};
@@ -17,32 +19,42 @@ const TARGET: usize = 16;
 const WORDS: usize = 10;
 
 fn main() {
-    let given: Vec<String> = std::env::args().skip(1).collect();
+    let (flags, given): (Vec<String>, Vec<String>) =
+        std::env::args().skip(1).partition(|word| word.starts_with("--"));
+    let turns = flags.iter().any(|flag| flag == "--turns");
     let device =
         given.get(2).map_or(Some(Device::Cpu), |name| Device::named(name)).expect("the name of a device");
     for attention in [false, true] {
         for batch in [1, 32, 128] {
             let name = if attention { "lstm-attn" } else { "lstm" };
             if given.is_empty() || (given[0] == name && given[1] == batch.to_string()) {
-                report(name, attention, batch, device);
+                report(name, attention, batch, device, turns);
             }
         }
     }
 }
 
-fn report(name: &str, attention: bool, batch: u32, device: Device) {
-    let seconds = time(attention, batch, device);
-    let flops = f64::from(batch) * operations(attention, batch) / seconds;
-    let threads = rayon::current_num_threads();
-    let share = flops / (peak(Isa::best()) * threads as f64);
-    println!(
-        "{{\"model\":\"{name}\",\"batch\":{batch},\"device\":\"{device}\",\"milliseconds\":{:.3},\"isa\":\"{}\",\"threads\":{threads},\
-         \"gflops\":{:.1},\"share_of_peak\":{share:.3},\"peak_kilobytes\":{}}}",
-        seconds * 1e3,
-        Isa::best(),
-        flops / 1e9,
-        peak_memory().unwrap_or_default(),
-    );
+fn report(name: &str, attention: bool, batch: u32, device: Device, turns: bool) {
+    let mut step = prepare(attention, batch, device);
+    let (threads, peak) = (rayon::current_num_threads(), peak(Isa::best()));
+    let mut turn = || {
+        let seconds = shortest(&mut step);
+        let flops = f64::from(batch) * operations(attention, batch) / seconds;
+        let share = flops / (peak * threads as f64);
+        println!(
+            "{{\"model\":\"{name}\",\"batch\":{batch},\"device\":\"{device}\",\"milliseconds\":{:.3},\"isa\":\"{}\",\
+             \"threads\":{threads},\"gflops\":{:.1},\"share_of_peak\":{share:.3},\"peak_kilobytes\":{}}}",
+            seconds * 1e3,
+            Isa::best(),
+            flops / 1e9,
+            peak_memory().unwrap_or_default(),
+        );
+    };
+    if turns {
+        stdin().lock().lines().for_each(|_| turn());
+    } else {
+        turn();
+    }
 }
 
 /// Additions and multiplications of an example's products, forward and twice as many back. In large batches the words of the
@@ -63,8 +75,8 @@ fn peak_memory() -> Option<u64> {
     line.trim().trim_end_matches(" kB").parse().ok()
 }
 
-/// The shortest step.
-fn time(attention: bool, batch: u32, device: Device) -> f64 {
+/// Makes a model and a batch; each call takes a step.
+fn prepare(attention: bool, batch: u32, device: Device) -> impl FnMut() {
     let config = Config {
         cell: Cell::Lstm,
         encoder_layers: LAYERS,
@@ -96,17 +108,23 @@ fn time(attention: bool, batch: u32, device: Device) -> f64 {
     let targets: Vec<Vec<u32>> = (0..batch)
         .map(|i| (0..target).map(|t| if t + 1 < target { (i + t) % 9 + 1 } else { 0 }).collect())
         .collect();
-    let lesson = |(source, target)| Lesson { source, target, forced: true };
-    let pairs = sources.iter().map(Vec::as_slice).zip(targets.iter().map(Vec::as_slice));
-    let lessons: Vec<Lesson<'_>> = pairs.map(lesson).collect();
     let step = Step { factor: 1.0 / f64::from(batch), ..Step::PLAIN };
     let mut engine = Engine::on(device, Box::new(model), Isa::best()).expect("a device that is there");
-    let (mut best, start) = (f64::MAX, Instant::now());
-    let mut steps = 0;
-    while steps < 5 || start.elapsed() < Duration::from_secs(3) {
-        let now = Instant::now();
+    move || {
+        let pairs = sources.iter().zip(&targets);
+        let lessons: Vec<Lesson<'_>> =
+            pairs.map(|(source, target)| Lesson { source, target, forced: true }).collect();
         let (_, gradients) = engine.learn(&values, &lessons, step);
         optimiser.step(Isa::best(), &mut values, gradients, 1e-3, 5.0, 0.0);
+    }
+}
+
+/// The seconds of the shortest step of two seconds, and of five at least.
+fn shortest(step: &mut impl FnMut()) -> f64 {
+    let (mut best, start, mut steps) = (f64::MAX, Instant::now(), 0);
+    while steps < 5 || start.elapsed() < Duration::from_secs(2) {
+        let now = Instant::now();
+        step();
         best = best.min(now.elapsed().as_secs_f64());
         steps += 1;
     }
