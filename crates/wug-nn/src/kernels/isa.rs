@@ -1,7 +1,7 @@
 use std::fmt;
 use std::sync::OnceLock;
 
-use super::lanes::{self, LANES};
+use super::lanes;
 
 /// The instructions to compute with.
 ///
@@ -98,7 +98,7 @@ pub trait Vectors {
     const FUSED: bool;
 
     /// `sums += left * right`. To be called by a kernel only.
-    fn multiply_add(sums: &mut [f32; LANES], left: f32, right: &[f32; LANES]);
+    fn multiply_add<const N: usize>(sums: &mut [f32; N], left: f32, right: &[f32; N]);
 }
 
 struct Base;
@@ -107,7 +107,7 @@ impl Vectors for Base {
     const FUSED: bool = false;
 
     #[inline(always)]
-    fn multiply_add(sums: &mut [f32; LANES], left: f32, right: &[f32; LANES]) {
+    fn multiply_add<const N: usize>(sums: &mut [f32; N], left: f32, right: &[f32; N]) {
         lanes::portable(sums, left, right);
     }
 }
@@ -116,7 +116,7 @@ impl Vectors for Base {
 mod x86 {
     #![allow(unsafe_code)]
 
-    use super::{Kernel, LANES, Vectors, lanes};
+    use super::{Kernel, Vectors, lanes};
 
     struct Avx512;
 
@@ -124,7 +124,7 @@ mod x86 {
         const FUSED: bool = true;
 
         #[inline(always)]
-        fn multiply_add(sums: &mut [f32; LANES], left: f32, right: &[f32; LANES]) {
+        fn multiply_add<const N: usize>(sums: &mut [f32; N], left: f32, right: &[f32; N]) {
             // SAFETY: this type is private, and only `avx512` below runs a kernel with it.
             unsafe { lanes::x86::avx512(sums, left, right) }
         }
@@ -136,7 +136,7 @@ mod x86 {
         const FUSED: bool = true;
 
         #[inline(always)]
-        fn multiply_add(sums: &mut [f32; LANES], left: f32, right: &[f32; LANES]) {
+        fn multiply_add<const N: usize>(sums: &mut [f32; N], left: f32, right: &[f32; N]) {
             // SAFETY: this type is private, and only `avx2` below runs a kernel with it.
             unsafe { lanes::x86::avx2(sums, left, right) }
         }

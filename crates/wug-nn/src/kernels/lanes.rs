@@ -6,14 +6,14 @@ pub(crate) const LANES: usize = 16;
 /// The innermost step of a product. Left to itself the compiler makes vectors across rows here, which is many times
 /// slower, so for `f32` the vectors are spelt out.
 pub trait Lanes: Sized {
-    /// `sums += left * right`, element by element.
+    /// `sums += left * right`, element by element; [`LANES`] or half as many.
     #[doc(hidden)]
-    fn multiply_add<V: Vectors>(sums: &mut [Self; LANES], left: Self, right: &[Self; LANES]);
+    fn multiply_add<V: Vectors, const N: usize>(sums: &mut [Self; N], left: Self, right: &[Self; N]);
 }
 
 impl Lanes for f64 {
     #[inline(always)]
-    fn multiply_add<V: Vectors>(sums: &mut [Self; LANES], left: Self, right: &[Self; LANES]) {
+    fn multiply_add<V: Vectors, const N: usize>(sums: &mut [Self; N], left: Self, right: &[Self; N]) {
         for (sum, &right) in sums.iter_mut().zip(right) {
             *sum = if V::FUSED { left.mul_add(right, *sum) } else { left * right + *sum };
         }
@@ -22,7 +22,8 @@ impl Lanes for f64 {
 
 impl Lanes for f32 {
     #[inline(always)]
-    fn multiply_add<V: Vectors>(sums: &mut [Self; LANES], left: Self, right: &[Self; LANES]) {
+    fn multiply_add<V: Vectors, const N: usize>(sums: &mut [Self; N], left: Self, right: &[Self; N]) {
+        const { assert!(N == LANES || N == LANES / 2) };
         V::multiply_add(sums, left, right);
     }
 }
@@ -30,7 +31,7 @@ impl Lanes for f32 {
 /// The portable step. On x86-64 the four-lane vectors of the base architecture: the same bits as element by element.
 #[cfg(not(target_arch = "x86_64"))]
 #[inline(always)]
-pub(super) fn portable(sums: &mut [f32; LANES], left: f32, right: &[f32; LANES]) {
+pub(super) fn portable<const N: usize>(sums: &mut [f32; N], left: f32, right: &[f32; N]) {
     for (sum, &right) in sums.iter_mut().zip(right) {
         *sum += left * right;
     }
@@ -57,7 +58,7 @@ pub(super) mod x86 {
     use super::LANES;
 
     #[inline(always)]
-    pub(in super::super) fn portable(sums: &mut [f32; LANES], left: f32, right: &[f32; LANES]) {
+    pub(in super::super) fn portable<const N: usize>(sums: &mut [f32; N], left: f32, right: &[f32; N]) {
         for (sums, right) in sums.chunks_exact_mut(4).zip(right.chunks_exact(4)) {
             // SAFETY: every x86-64 has these instructions; both chunks are four numbers long.
             unsafe {
@@ -76,7 +77,7 @@ pub(super) mod x86 {
 
     #[inline]
     #[target_feature(enable = "avx2,fma")]
-    pub(in super::super) fn avx2(sums: &mut [f32; LANES], left: f32, right: &[f32; LANES]) {
+    pub(in super::super) fn avx2<const N: usize>(sums: &mut [f32; N], left: f32, right: &[f32; N]) {
         for (sums, right) in sums.chunks_exact_mut(8).zip(right.chunks_exact(8)) {
             // SAFETY: both chunks are eight numbers long.
             unsafe {
@@ -87,8 +88,11 @@ pub(super) mod x86 {
     }
 
     #[inline]
-    #[target_feature(enable = "avx512f")]
-    pub(in super::super) fn avx512(sums: &mut [f32; LANES], left: f32, right: &[f32; LANES]) {
+    #[target_feature(enable = "avx512f,avx2,fma")]
+    pub(in super::super) fn avx512<const N: usize>(sums: &mut [f32; N], left: f32, right: &[f32; N]) {
+        if N != LANES {
+            return avx2(sums, left, right);
+        }
         // SAFETY: both arrays are sixteen numbers long.
         unsafe {
             let (old, right) = (_mm512_loadu_ps(sums.as_ptr()), _mm512_loadu_ps(right.as_ptr()));

@@ -6,12 +6,17 @@ use crate::Real;
 
 /// Columns of a panel.
 const COLUMNS: usize = LANES;
+/// Half of them.
+const HALF: usize = COLUMNS / 2;
 /// Rows of a tile: 6 x 16 sums fill 12 of the 16 registers of AVX2.
 const ROWS: usize = 6;
 /// Depth of a block: a panel of 256 x 16 `f32` is half of a first-level cache.
 const DEPTH: usize = 256;
 /// Rows of a block: 96 x 256 `f32` stay in the second-level cache.
 const HEIGHT: usize = 96;
+
+/// A product is cut into at most so many pieces that different threads can take.
+const LEAVES: usize = 8;
 
 /// Columns of a right factor up to which packing the left one would take longer than it saves.
 const NARROW: usize = 256;
@@ -167,65 +172,93 @@ pub(crate) fn product<T: Real>(
         }
         return;
     }
-    isa.run(Product { left, right, out, stride, into, scratch });
+    if left.rows == 1 {
+        scratch.resize(HEIGHT * DEPTH, T::ZERO);
+        return isa.run(SingleRow { left, right, out, into, scratch });
+    }
+    let in_pool = rayon::current_thread_index().is_some();
+    let leaves = if in_pool { left.rows.div_ceil(HEIGHT).min(LEAVES) } else { 1 };
+    scratch.resize(leaves * HEIGHT * DEPTH, T::ZERO);
+    let mut into = into;
+    for depth in (0..left.columns).step_by(DEPTH) {
+        let depth = depth..left.columns.min(depth + DEPTH);
+        let blocks = Blocks { left, right, depth, rows: 0..left.rows, out, stride, into, scratch };
+        blocks.run_with(isa);
+        into = Into::Add;
+    }
 }
 
-struct Product<'a, T> {
+/// Some rows of a product, in one block of its depth.
+struct Blocks<'a, T> {
     left: View<'a, T>,
     right: &'a Packed<T>,
+    depth: Range<usize>,
+    rows: Range<usize>,
+    /// From the first of the rows on.
     out: &'a mut [T],
     stride: usize,
     into: Into,
-    scratch: &'a mut Vec<T>,
+    /// For each leaf a block of the left factor.
+    scratch: &'a mut [T],
 }
 
-impl<T: Real> Kernel for Product<'_, T> {
+impl<T: Real> Blocks<'_, T> {
+    /// Halves the rows as long as there is scratch for more than one leaf: a thread that has nothing else to do takes the other
+    /// half.
+    fn run_with(self, isa: Isa) {
+        let leaves = self.scratch.len() / (HEIGHT * DEPTH);
+        if leaves == 1 {
+            return isa.run(self);
+        }
+        let first = self.rows.len().div_ceil(HEIGHT) * (leaves / 2) / leaves * HEIGHT;
+        let middle = self.rows.start + first;
+        let (out, rest) = self.out.split_at_mut(first * self.stride);
+        let (scratch, other) = self.scratch.split_at_mut(leaves / 2 * HEIGHT * DEPTH);
+        let (Range { start, end }, depth) = (self.rows, self.depth.clone());
+        let one = Blocks { rows: start..middle, out, scratch, depth: self.depth, ..self };
+        let two = Blocks { rows: middle..end, out: rest, scratch: other, depth, ..self };
+        rayon::join(|| one.run_with(isa), || two.run_with(isa));
+    }
+}
+
+impl<T: Real> Kernel for Blocks<'_, T> {
     type Output = ();
 
     #[inline(always)]
     fn run<V: Vectors>(self) {
-        let Self { left, right, out, stride, mut into, scratch } = self;
-        scratch.resize(HEIGHT * DEPTH, T::ZERO);
-        if left.rows == 1 {
-            return single_row::<T, V>(&left, right, out, into, scratch);
-        }
-        for depth in (0..left.columns).step_by(DEPTH) {
-            let depth = depth..left.columns.min(depth + DEPTH);
-            for first in (0..left.rows).step_by(HEIGHT) {
-                let rows = first..left.rows.min(first + HEIGHT);
-                let direct = left.column_stride == 1 && right.columns <= NARROW;
-                if !direct {
-                    pack_left(&left, rows.clone(), depth.clone(), scratch);
-                }
-                for (panel, column) in
-                    right.data.chunks_exact(right.rows * COLUMNS).zip((0..).step_by(COLUMNS))
-                {
-                    let panel = &panel[depth.start * COLUMNS..depth.end * COLUMNS];
-                    let width = COLUMNS.min(right.columns - column);
-                    let mut ahead = right.ahead(column / COLUMNS, &depth, &rows, left.rows);
-                    for span in tiles(rows.clone()) {
-                        for line in ahead.next().unwrap_or_default().chunks(COLUMNS) {
-                            prefetch(line);
-                        }
-                        let (row, height) = (span.start, span.len());
-                        let block = if direct {
-                            Rows::Lines(&left.data[row * left.row_stride + depth.start..], left.row_stride)
-                        } else {
-                            Rows::Abreast(&scratch[(row - first) * depth.len()..][..height * depth.len()])
-                        };
-                        let out = &mut out[row * stride + column..];
-                        match height {
-                            1 => tile::<T, V, 1>(block, panel, out, stride, width, into),
-                            2 => tile::<T, V, 2>(block, panel, out, stride, width, into),
-                            3 => tile::<T, V, 3>(block, panel, out, stride, width, into),
-                            4 => tile::<T, V, 4>(block, panel, out, stride, width, into),
-                            5 => tile::<T, V, 5>(block, panel, out, stride, width, into),
-                            _ => tile::<T, V, ROWS>(block, panel, out, stride, width, into),
-                        }
+        let Self { left, right, depth, rows, out, stride, into, scratch } = self;
+        let begin = rows.start;
+        for first in rows.clone().step_by(HEIGHT) {
+            let rows = first..rows.end.min(first + HEIGHT);
+            let direct = left.column_stride == 1 && right.columns <= NARROW;
+            if !direct {
+                pack_left(&left, rows.clone(), depth.clone(), scratch);
+            }
+            for (panel, column) in right.data.chunks_exact(right.rows * COLUMNS).zip((0..).step_by(COLUMNS)) {
+                let panel = &panel[depth.start * COLUMNS..depth.end * COLUMNS];
+                let width = COLUMNS.min(right.columns - column);
+                let mut ahead = right.ahead(column / COLUMNS, &depth, &rows, left.rows);
+                for span in tiles(rows.clone()) {
+                    for line in ahead.next().unwrap_or_default().chunks(COLUMNS) {
+                        prefetch(line);
+                    }
+                    let (row, height) = (span.start, span.len());
+                    let block = if direct {
+                        Rows::Lines(&left.data[row * left.row_stride + depth.start..], left.row_stride)
+                    } else {
+                        Rows::Abreast(&scratch[(row - first) * depth.len()..][..height * depth.len()])
+                    };
+                    let out = &mut out[(row - begin) * stride + column..];
+                    match height {
+                        1 => tile::<T, V, 1>(block, panel, out, stride, width, into),
+                        2 => tile::<T, V, 2>(block, panel, out, stride, width, into),
+                        3 => tile::<T, V, 3>(block, panel, out, stride, width, into),
+                        4 => tile::<T, V, 4>(block, panel, out, stride, width, into),
+                        5 => tile::<T, V, 5>(block, panel, out, stride, width, into),
+                        _ => tile::<T, V, ROWS>(block, panel, out, stride, width, into),
                     }
                 }
             }
-            into = Into::Add;
         }
     }
 }
@@ -243,45 +276,52 @@ fn tiles(rows: Range<usize>) -> impl Iterator<Item = Range<usize>> {
 }
 
 /// A product with one row: four panels side by side, because the sums of one panel would wait for each other.
-#[inline(always)]
-fn single_row<T: Real, V: Vectors>(
-    left: &View<'_, T>,
-    right: &Packed<T>,
-    out: &mut [T],
-    mut into: Into,
-    scratch: &mut [T],
-) {
-    for depth in (0..left.columns).step_by(DEPTH) {
-        let depth = depth..left.columns.min(depth + DEPTH);
-        pack_left(left, 0..1, depth.clone(), scratch);
-        let line = &scratch[..depth.len()];
-        let panel = |i: usize| {
-            let start = (i * right.rows + depth.start) * COLUMNS;
-            start..start + depth.len() * COLUMNS
-        };
-        let size = 4 * right.rows * COLUMNS;
-        for (panels, column) in right.data.chunks(size).zip((0..).step_by(4 * COLUMNS)) {
-            let out = &mut out[column..right.columns.min(column + 4 * COLUMNS)];
-            if panels.len() == size {
-                let four = [0, 1, 2, 3].map(|i| panels[panel(i)].as_chunks::<COLUMNS>().0);
-                let mut sums = [[T::ZERO; COLUMNS]; 4];
-                for ((((&left, a), b), c), d) in
-                    line.iter().zip(four[0]).zip(four[1]).zip(four[2]).zip(four[3])
-                {
-                    T::multiply_add::<V>(&mut sums[0], left, a);
-                    T::multiply_add::<V>(&mut sums[1], left, b);
-                    T::multiply_add::<V>(&mut sums[2], left, c);
-                    T::multiply_add::<V>(&mut sums[3], left, d);
-                }
-                put(sums.as_flattened(), out, into);
-            } else {
-                for (i, out) in out.chunks_mut(COLUMNS).enumerate() {
-                    let width = out.len();
-                    tile::<T, V, 1>(Rows::Abreast(line), &panels[panel(i)], out, width, width, into);
+struct SingleRow<'a, T> {
+    left: View<'a, T>,
+    right: &'a Packed<T>,
+    out: &'a mut [T],
+    into: Into,
+    scratch: &'a mut [T],
+}
+
+impl<T: Real> Kernel for SingleRow<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: Vectors>(self) {
+        let Self { left, right, out, mut into, scratch } = self;
+        for depth in (0..left.columns).step_by(DEPTH) {
+            let depth = depth..left.columns.min(depth + DEPTH);
+            pack_left(&left, 0..1, depth.clone(), scratch);
+            let line = &scratch[..depth.len()];
+            let panel = |i: usize| {
+                let start = (i * right.rows + depth.start) * COLUMNS;
+                start..start + depth.len() * COLUMNS
+            };
+            let size = 4 * right.rows * COLUMNS;
+            for (panels, column) in right.data.chunks(size).zip((0..).step_by(4 * COLUMNS)) {
+                let out = &mut out[column..right.columns.min(column + 4 * COLUMNS)];
+                if panels.len() == size {
+                    let four = [0, 1, 2, 3].map(|i| panels[panel(i)].as_chunks::<COLUMNS>().0);
+                    let mut sums = [[T::ZERO; COLUMNS]; 4];
+                    for ((((&left, a), b), c), d) in
+                        line.iter().zip(four[0]).zip(four[1]).zip(four[2]).zip(four[3])
+                    {
+                        T::multiply_add::<V, COLUMNS>(&mut sums[0], left, a);
+                        T::multiply_add::<V, COLUMNS>(&mut sums[1], left, b);
+                        T::multiply_add::<V, COLUMNS>(&mut sums[2], left, c);
+                        T::multiply_add::<V, COLUMNS>(&mut sums[3], left, d);
+                    }
+                    put(sums.as_flattened(), out, into);
+                } else {
+                    for (i, out) in out.chunks_mut(COLUMNS).enumerate() {
+                        let width = out.len();
+                        tile::<T, V, 1>(Rows::Abreast(line), &panels[panel(i)], out, width, width, into);
+                    }
                 }
             }
+            into = Into::Add;
         }
-        into = Into::Add;
     }
 }
 
@@ -332,7 +372,7 @@ fn pack_tile<T: Real, const HEIGHT: usize>(
     }
 }
 
-/// One tile of the result.
+/// One tile of the result. Where no more than half of the columns are there, only half are computed.
 #[inline(always)]
 fn tile<T: Real, V: Vectors, const HEIGHT: usize>(
     left: Rows<'_, T>,
@@ -342,20 +382,33 @@ fn tile<T: Real, V: Vectors, const HEIGHT: usize>(
     width: usize,
     into: Into,
 ) {
-    // The two are apart because sums that are read by an index stay in memory: those of whole rows go from registers to
+    // The three are apart because sums that are read by an index stay in memory: those of whole rows go from registers to
     // their places.
-    if width == COLUMNS {
-        for (i, sums) in sums::<T, V, HEIGHT>(left, right).into_iter().enumerate() {
-            let out: &mut [T; COLUMNS] = out[i * stride..].first_chunk_mut().expect("a whole row");
-            *out = match into {
-                Into::Replace => sums,
-                Into::Add => std::array::from_fn(|j| out[j] + sums[j]),
-            };
+    match width {
+        COLUMNS => place(sums::<T, V, HEIGHT, COLUMNS>(left, right), out, stride, into),
+        HALF => place(sums::<T, V, HEIGHT, HALF>(left, right), out, stride, into),
+        _ => {
+            for (i, sums) in sums::<T, V, HEIGHT, COLUMNS>(left, right).iter().enumerate() {
+                put(sums, &mut out[i * stride..][..width], into);
+            }
         }
-    } else {
-        for (i, sums) in sums::<T, V, HEIGHT>(left, right).iter().enumerate() {
-            put(sums, &mut out[i * stride..][..width], into);
-        }
+    }
+}
+
+/// Writes whole rows of sums, or adds them to what is there.
+#[inline(always)]
+fn place<T: Real, const HEIGHT: usize, const WIDTH: usize>(
+    sums: [[T; WIDTH]; HEIGHT],
+    out: &mut [T],
+    stride: usize,
+    into: Into,
+) {
+    for (i, sums) in sums.into_iter().enumerate() {
+        let out: &mut [T; WIDTH] = out[i * stride..].first_chunk_mut().expect("a whole row");
+        *out = match into {
+            Into::Replace => sums,
+            Into::Add => std::array::from_fn(|j| out[j] + sums[j]),
+        };
     }
 }
 
@@ -368,16 +421,21 @@ enum Rows<'a, T> {
     Lines(&'a [T], usize),
 }
 
-/// The sums of a tile.
+/// The sums of a tile, of the first columns of a panel.
 #[inline(always)]
-fn sums<T: Real, V: Vectors, const HEIGHT: usize>(left: Rows<'_, T>, right: &[T]) -> [[T; COLUMNS]; HEIGHT] {
-    let mut sums = [[T::ZERO; COLUMNS]; HEIGHT];
+fn sums<T: Real, V: Vectors, const HEIGHT: usize, const WIDTH: usize>(
+    left: Rows<'_, T>,
+    right: &[T],
+) -> [[T; WIDTH]; HEIGHT] {
+    let mut sums = [[T::ZERO; WIDTH]; HEIGHT];
     let (right, _) = right.as_chunks::<COLUMNS>();
+    let first =
+        |row: &'_ [T; COLUMNS]| -> [T; WIDTH] { *row.first_chunk().expect("no more than a panel has") };
     match left {
         Rows::Abreast(left) => {
             for (left, right) in left.as_chunks::<HEIGHT>().0.iter().zip(right) {
                 for (sums, &left) in sums.iter_mut().zip(left) {
-                    T::multiply_add::<V>(sums, left, right);
+                    T::multiply_add::<V, WIDTH>(sums, left, &first(right));
                 }
             }
         }
@@ -385,7 +443,7 @@ fn sums<T: Real, V: Vectors, const HEIGHT: usize>(left: Rows<'_, T>, right: &[T]
             let lines: [&[T]; HEIGHT] = std::array::from_fn(|i| &lines[i * stride..][..right.len()]);
             for (k, right) in right.iter().enumerate() {
                 for (sums, line) in sums.iter_mut().zip(lines) {
-                    T::multiply_add::<V>(sums, line[k], right);
+                    T::multiply_add::<V, WIDTH>(sums, line[k], &first(right));
                 }
             }
         }
@@ -436,6 +494,22 @@ mod tests {
                     prop_assert!(row[columns..].iter().all(|&x| x == 7.0), "beside the matrix");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn a_product_does_not_depend_on_the_threads() {
+        let (left, right): (Vec<f32>, Vec<f32>) = (numbers(1, 1000 * 300), numbers(2, 300 * 40));
+        let packed = Packed::new(View::new(&right, 300, 40));
+        let multiply = |rows: usize| {
+            let mut out = vec![1.0; rows * 41];
+            let left = View::new(&left[..rows * 300], rows, 300);
+            product(Isa::best(), left, &packed, &mut out, 41, Into::Add, &mut Vec::new());
+            out
+        };
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+        for rows in [2, 96, 97, 200, 300, 767, 1000] {
+            assert_eq!(pool.install(|| multiply(rows)), multiply(rows), "{rows} rows");
         }
     }
 
