@@ -2,6 +2,7 @@
 //! weighted sum of the values.
 
 use super::isa::{Isa, Kernel, Vectors};
+use super::lanes::LANES;
 use crate::{Real, Steps};
 
 /// What is attended to: for each query, the rows of its keys and values.
@@ -19,19 +20,41 @@ pub(crate) struct Sources<'a, T> {
     pub(crate) longest: usize,
 }
 
-/// The sum of products, in eight sums that are added at the end: one sum could not be a vector.
+/// The sum of products, in 32 sums that are added at the end: one sum could not be a vector, and one vector would wait for itself.
 #[inline(always)]
 fn dot<T: Real>(a: &[T], b: &[T]) -> T {
-    let (a, a_tail) = a.as_chunks::<8>();
-    let (b, b_tail) = b.as_chunks::<8>();
-    let mut sums = [T::ZERO; 8];
+    let (a, a_tail) = a.as_chunks::<32>();
+    let (b, b_tail) = b.as_chunks::<32>();
+    let mut sums = [T::ZERO; 32];
     for (a, b) in a.iter().zip(b) {
-        for lane in 0..8 {
+        for lane in 0..32 {
             sums[lane] += a[lane] * b[lane];
         }
     }
     let tail: T = a_tail.iter().zip(b_tail).map(|(&a, &b)| a * b).sum();
     sums.into_iter().sum::<T>() + tail
+}
+
+/// Adds weighted rows. Of some columns all rows are added before the next columns, so that the sums stay in registers.
+#[inline(always)]
+fn add_weighted<'a, T: Real, V: Vectors>(out: &mut [T], rows: impl Iterator<Item = (T, &'a [T])> + Clone) {
+    let (blocks, tail) = out.as_chunks_mut::<{ 2 * LANES }>();
+    let done = blocks.len() * 2 * LANES;
+    for (i, block) in blocks.iter_mut().enumerate() {
+        let (sums, _) = block.as_chunks_mut::<LANES>();
+        let mut two = [sums[0], sums[1]];
+        for (weight, row) in rows.clone() {
+            let (row, _) = row[i * 2 * LANES..][..2 * LANES].as_chunks::<LANES>();
+            T::multiply_add::<V, LANES>(&mut two[0], weight, &row[0]);
+            T::multiply_add::<V, LANES>(&mut two[1], weight, &row[1]);
+        }
+        sums.copy_from_slice(&two);
+    }
+    for (weight, row) in rows {
+        for (out, &x) in tail.iter_mut().zip(&row[done..]) {
+            *out += weight * x;
+        }
+    }
 }
 
 kernel! {
@@ -59,14 +82,20 @@ kernel! {
                 }
                 *weight = dot(v, scratch);
             }
-            gather(values, width, rows, weights, context);
+            gather::<T, V>(values, width, rows, weights, context);
         }
     }
 }
 
 /// Scores become weights by softmax, the unused ones 0; the context is the weighted sum of the values.
 #[inline(always)]
-fn gather<T: Real>(values: &[T], width: usize, rows: &[usize], weights: &mut [T], context: &mut [T]) {
+fn gather<T: Real, V: Vectors>(
+    values: &[T],
+    width: usize,
+    rows: &[usize],
+    weights: &mut [T],
+    context: &mut [T],
+) {
     let (used, unused) = weights.split_at_mut(rows.len());
     let largest = used.iter().copied().fold(T::from_f64(f64::NEG_INFINITY), |a, b| if b > a { b } else { a });
     let mut sum = T::ZERO;
@@ -79,11 +108,10 @@ fn gather<T: Real>(values: &[T], width: usize, rows: &[usize], weights: &mut [T]
     }
     unused.fill(T::ZERO);
     context.fill(T::ZERO);
-    for (&weight, &row) in used.iter().zip(rows) {
-        for (context, &value) in context.iter_mut().zip(&values[row * width..][..width]) {
-            *context += weight * value;
-        }
-    }
+    add_weighted::<T, V>(
+        context,
+        used.iter().zip(rows).map(|(&weight, &row)| (weight, &values[row * width..])),
+    );
 }
 
 kernel! {
@@ -100,18 +128,15 @@ kernel! {
         for ((rows, weights), out) in
             rows.iter().zip(weights.chunks_exact(longest)).zip(out.chunks_exact_mut(stride))
         {
-            for (&weight, &row) in weights.iter().zip(rows) {
-                for (out, &value) in out.iter_mut().zip(&values[row * width..][..width]) {
-                    *out += weight * value;
-                }
-            }
+            let terms = weights.iter().zip(rows).map(|(&weight, &row)| (weight, &values[row * width..]));
+            add_weighted::<T, V>(&mut out[..width], terms);
         }
     }
 }
 
 kernel! {
-    /// The way back from mixtures to their values, of all steps at once: each row is added up while it is near, not all rows in
-    /// each step.
+    /// The way back from mixtures to their values, whose gradients are replaced, of all steps at once: each row is added up while
+    /// it is near, not all rows in each step.
     fn mix_backward(
         steps: &'a Steps,
         rows: &'a [Vec<usize>],
@@ -123,15 +148,12 @@ kernel! {
         width: usize,
     ) {
         for (i, rows) in rows.iter().enumerate() {
+            let places = (0..steps.len()).rev().filter(|&t| steps.rows(t) > i).map(|t| steps.start(t) + i);
             for (source, &row) in rows.iter().enumerate() {
                 let d_value = &mut d_values[row * width..][..width];
-                for t in (0..steps.len()).rev().filter(|&t| steps.rows(t) > i) {
-                    let at = steps.start(t) + i;
-                    let weight = weights[at * longest + source];
-                    for (d_value, &d) in d_value.iter_mut().zip(&d[at * stride..][..width]) {
-                        *d_value += weight * d;
-                    }
-                }
+                d_value.fill(T::ZERO);
+                let terms = places.clone().map(|at| (weights[at * longest + source], &d[at * stride..]));
+                add_weighted::<T, V>(d_value, terms);
             }
         }
     }
@@ -179,7 +201,7 @@ kernel! {
             for (weight, &row) in weights.iter_mut().zip(rows) {
                 *weight = dot(query, &keys[row * size..][..size]);
             }
-            gather(values, width, rows, weights, context);
+            gather::<T, V>(values, width, rows, weights, context);
         }
     }
 }

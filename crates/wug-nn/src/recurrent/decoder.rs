@@ -413,11 +413,8 @@ impl Model {
             let size = self.config.hidden;
             let mut d_keys = pass.zeros(decoded.keys.len());
             let mut d_queries = pass.any(decoded.queries.len());
-            let mut back = AttentionBack {
-                d_keys: &mut d_keys,
-                d_queries: &mut d_queries,
-                d_contexts: &mut d_contexts,
-            };
+            let mut back =
+                AttentionBack { d_keys: &mut d_keys, d_queries: &mut d_queries, d_contexts: &mut d_contexts };
             let done = self.steps_backward(pass, batch, encoded, decoded, d_state, &mut back, gradients);
             let (weights, longest) = (&decoded.weights, batch.sources.len());
             let (from, width) = (&batch.source_rows, self.memory_width());
@@ -430,7 +427,7 @@ impl Model {
             attention.key.backward_into(pass, &d_keys, &mut d_memory, Into::Add);
             if !decoded.projected.is_empty() {
                 let (layer, piece) = (&self.decoder[0], self.context_piece());
-                let mut d_projected = pass.zeros(decoded.projected.len());
+                let mut d_projected = pass.any(decoded.projected.len());
                 let (d, width) = (&done.1[0], layer.width());
                 let into = &mut d_projected;
                 mix_backward(pass.isa, &batch.targets, from, weights, longest, d, width, into, layer.sums());

@@ -5,7 +5,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use crate::kernels::{
-    Into, View, add, add_columns, add_row, embed, gru_backward, gru_forward, lstm_backward, lstm_forward,
+    Into, View, add, add_columns, embed, gru_backward, gru_forward, lstm_backward, lstm_forward,
     rnn_backward, rnn_forward,
 };
 use crate::network::Pass;
@@ -99,11 +99,11 @@ impl Layer {
 
     /// Starts rows of sums with the biases.
     fn biases<T: Real>(&self, pass: &Pass<'_, T>, sums: &mut [T]) {
-        sums.fill(T::ZERO);
-        add_row(pass.isa, pass.flat(self.bias_input), sums, self.width());
-        if !sums.is_empty() {
-            add_row(pass.isa, pass.flat(self.bias_recurrent), &mut sums[self.state_sums()..], self.width());
-        }
+        let Some((first, others)) = sums.split_at_mut_checked(self.width()) else { return };
+        first[self.sums()..].fill(T::ZERO);
+        first[..self.sums()].copy_from_slice(pass.flat(self.bias_input));
+        add(pass.isa, pass.flat(self.bias_recurrent), &mut first[self.state_sums()..]);
+        others.chunks_exact_mut(self.width()).for_each(|row| row.copy_from_slice(first));
     }
 
     /// What each row adds to the sums as a piece of the input.
@@ -347,21 +347,21 @@ impl<T: Real> Trace<T> {
         let before = &self.before[of_units.clone()];
         let carried = &mut carry.state[..rows.len() * h];
         add(pass.isa, carried, d_state);
+        let mut into = Into::Replace;
         match layer.cell {
-            Cell::Rnn => {
-                rnn_backward(pass.isa, gates, d_state, d);
-                carried.fill(T::ZERO);
+            Cell::Rnn => rnn_backward(pass.isa, gates, d_state, d),
+            Cell::Gru => {
+                gru_backward(pass.isa, h, gates, before, d_state, d, carried);
+                into = Into::Add;
             }
-            Cell::Gru => gru_backward(pass.isa, h, gates, before, d_state, d, carried),
             Cell::Lstm => {
                 let memory = &mut carry.memory[..rows.len() * h];
                 let (before, now) = (&self.memory_before[of_units.clone()], &self.memory[of_units]);
                 lstm_backward(pass.isa, h, gates, before, now, d_state, memory, d);
-                carried.fill(T::ZERO);
             }
         }
         let of_state = View::strided(&d[layer.state_sums()..], rows.len(), layer.sums(), width);
-        pass.apply_backward(layer.recurrent, of_state, carried, h, Into::Add);
+        pass.apply_backward(layer.recurrent, of_state, carried, h, into);
     }
 
     /// The way back over a whole sequence: `d_state` from above, `carry` from the states after the last steps, which
@@ -400,8 +400,14 @@ impl<T: Real> Trace<T> {
             return;
         }
         let of_state = &d[layer.state_sums()..];
-        add_columns(pass.isa, d, width, gradients.of(layer.bias_input));
-        add_columns(pass.isa, of_state, width, gradients.of(layer.bias_recurrent));
+        let (d_input, d_recurrent) = gradients.two(layer.bias_input, layer.bias_recurrent);
+        add_columns(pass.isa, d, width, d_input);
+        if layer.state_sums() == 0 {
+            // The same sums have the same gradients.
+            d_recurrent.copy_from_slice(d_input);
+        } else {
+            add_columns(pass.isa, of_state, width, d_recurrent);
+        }
         let (d, x) = (View::strided(of_state, rows, sums, width), View::new(&self.before, rows, h));
         pass.learn(layer.recurrent, d, x, h, gradients);
     }
