@@ -44,8 +44,8 @@ mod softmax;
 
 pub(crate) use activation::{gelu, gelu_backward, relu, relu_backward};
 pub(crate) use attention::{
-    AttentionGradients, Mixed, Sources, attend, attend_backward, attend_dot, attend_dot_backward, mix,
-    mix_backward,
+    AttentionGradients, Mixed, Powers, Sources, attend, attend_backward, attend_dot, attend_dot_backward,
+    mix, mix_backward,
 };
 pub(crate) use cell::{gru_backward, gru_forward, lstm_backward, lstm_forward, rnn_backward, rnn_forward};
 pub use isa::{Isa, Vectors};

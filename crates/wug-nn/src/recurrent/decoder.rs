@@ -9,7 +9,7 @@ use super::{Attention, Begin, Model, Output, Piece};
 use crate::Real;
 use crate::batch::{Batch, Place};
 use crate::kernels::{
-    AttentionGradients, Into, Mixed, Sources, View, add, attend, attend_backward, attend_dot,
+    AttentionGradients, Into, Mixed, Powers, Sources, View, add, attend, attend_backward, attend_dot,
     attend_dot_backward, cross_entropy, embed, embed_backward, mix, mix_backward, scale_by,
 };
 use crate::network::{Pass, Step};
@@ -23,16 +23,17 @@ pub(crate) struct Decoded<T> {
     word_sums: Vec<T>,
     /// The vectors of what was fed, where they are needed.
     embedded: Vec<T>,
-    /// Inputs of the layers above the first.
+    /// Inputs of the layers above the first, where something is dropped: else the states of the layer below.
     inputs: Vec<Vec<T>>,
     traces: Vec<Trace<T>>,
     keys: Vec<T>,
+    key_powers: Powers<T>,
     /// What the encoder's output adds to the first layer's sums, where that is mixed; else empty.
     projected: Vec<T>,
     queries: Vec<T>,
     weights: Vec<T>,
     contexts: Vec<T>,
-    /// Inputs of the pre-output layer, and what it made of them.
+    /// Inputs of the pre-output layer, where something is dropped, and what it made of them.
     pieces: Vec<Vec<T>>,
     pre_output: Vec<T>,
     scores: Vec<T>,
@@ -55,12 +56,35 @@ impl<T: Real> Decoded<T> {
         self.traces.last().map_or(&[], |trace| &trace.state)
     }
 
+    /// The input of a layer above the first.
+    fn input(&self, l: usize) -> &[T] {
+        let (dropped, below) = (&self.inputs[l - 1], &self.traces[l - 1].state);
+        if dropped.is_empty() { below } else { dropped }
+    }
+
+    /// The input of the `i`th piece of the pre-output layer.
+    fn piece(&self, i: usize, piece: Piece) -> &[T] {
+        match piece {
+            _ if !self.pieces[i].is_empty() => &self.pieces[i],
+            Piece::Word => &self.embedded,
+            Piece::State => self.top(),
+            Piece::Context => &self.contexts,
+        }
+    }
+
     /// Gives the room back.
     pub(crate) fn recycle(self, pass: &mut Pass<'_, T>) {
         self.traces.into_iter().for_each(|trace| trace.recycle(pass));
         let Factors { words, layers, pieces } = self.factors;
         pass.recycle([self.embedded, self.keys, self.queries, self.weights, self.contexts]);
-        pass.recycle([self.pre_output, self.scores, self.word_sums, self.projected, words]);
+        pass.recycle([
+            self.pre_output,
+            self.scores,
+            self.word_sums,
+            self.projected,
+            self.key_powers.of,
+            words,
+        ]);
         pass.recycle(self.inputs.into_iter().chain(self.pieces).chain(layers).chain(pieces));
     }
 }
@@ -120,14 +144,15 @@ impl Model {
             words: vec![0; total],
             word_sums,
             embedded: pass.zeros(embedded * total * config.embedding),
-            inputs: self.decoder[1..].iter().map(|_| pass.any(total * config.hidden)).collect(),
+            inputs: factors.layers.iter().map(|factors| pass.any(factors.len())).collect(),
             traces: self.decoder.iter().map(|layer| Trace::new(pass, layer, total)).collect(),
             keys: Vec::new(),
+            key_powers: Powers::default(),
             projected: Vec::new(),
             queries: pass.any(asked * total * config.hidden),
             weights: pass.any(attended * total * batch.sources.len()),
             contexts: pass.any(attended * total * self.memory_width()),
-            pieces: self.pre_output.iter().map(|(_, linear)| pass.any(total * linear.inputs)).collect(),
+            pieces: factors.pieces.iter().map(|factors| pass.any(factors.len())).collect(),
             pre_output: pass.zeros(total * between),
             scores: pass.zeros(total * self.outputs()),
             scratch: Vec::new(),
@@ -150,6 +175,8 @@ impl Model {
         let mut decoded = self.room(pass, batch, key);
         if let Some(attention) = &self.attention {
             decoded.keys = attention.key.forward(pass, &encoded.output);
+            let room = pass.any(decoded.keys.len());
+            decoded.key_powers = Powers::new(pass.isa, &decoded.keys, self.config.hidden, room);
             if self.projects(batch) {
                 decoded.projected = self.decoder[0].project(pass, self.context_piece(), &encoded.output);
             }
@@ -282,7 +309,16 @@ impl Model {
             let weights = of(&decoded.weights, &rows, sources.longest);
             let weights = &mut decoded.weights[weights];
             let v = pass.flat(attention.v);
-            attend(pass.isa, sources, v, queries, weights, contexts, &mut decoded.scratch);
+            attend(
+                pass.isa,
+                sources,
+                &decoded.key_powers,
+                v,
+                queries,
+                weights,
+                contexts,
+                &mut decoded.scratch,
+            );
             if decoded.projected.is_empty() {
                 let (layer, piece) = (&self.decoder[0], self.context_piece());
                 decoded.traces[0].add_input(pass, layer, piece, rows.clone(), contexts);
@@ -295,14 +331,17 @@ impl Model {
         }
         for (l, layer) in self.decoder.iter().enumerate() {
             if l > 0 {
-                let range = of(&decoded.inputs[l - 1], &rows, h);
-                let x = &mut decoded.inputs[l - 1][range.clone()];
-                x.copy_from_slice(&decoded.traces[l - 1].state[range.clone()]);
+                let range = rows.start * h..rows.end * h;
+                let (below, above) = decoded.traces.split_at_mut(l);
+                let mut x = &below[l - 1].state[range.clone()];
                 if !decoded.factors.layers[l - 1].is_empty() {
-                    scale_by(pass.isa, &decoded.factors.layers[l - 1][range], x);
+                    let dropped = &mut decoded.inputs[l - 1][range.clone()];
+                    dropped.copy_from_slice(x);
+                    scale_by(pass.isa, &decoded.factors.layers[l - 1][range], dropped);
+                    x = dropped;
                 }
-                decoded.traces[l].start(pass, layer, rows.clone());
-                decoded.traces[l].add_input(pass, layer, 0, rows.clone(), x);
+                above[0].start(pass, layer, rows.clone());
+                above[0].add_input(pass, layer, 0, rows.clone(), x);
             }
             decoded.traces[l].step(pass, layer, rows.clone());
         }
@@ -338,16 +377,19 @@ impl Model {
         decoded: &mut Decoded<T>,
     ) {
         for (l, layer) in self.decoder.iter().enumerate() {
-            if l > 0 {
-                decoded.inputs[l - 1].copy_from_slice(&decoded.traces[l - 1].state);
-                scale_by(pass.isa, &decoded.factors.layers[l - 1], &mut decoded.inputs[l - 1]);
-            }
-            let input = match l {
-                0 if decoded.word_sums.is_empty() => Input::Rows(&decoded.embedded),
-                0 => Input::Words(&decoded.words, &decoded.word_sums),
-                _ => Input::Rows(&decoded.inputs[l - 1]),
+            let (below, above) = decoded.traces.split_at_mut(l);
+            let input = match below.last() {
+                None if decoded.word_sums.is_empty() => Input::Rows(&decoded.embedded),
+                None => Input::Words(&decoded.words, &decoded.word_sums),
+                Some(below) if decoded.factors.layers[l - 1].is_empty() => Input::Rows(&below.state),
+                Some(below) => {
+                    let dropped = &mut decoded.inputs[l - 1];
+                    dropped.copy_from_slice(&below.state);
+                    scale_by(pass.isa, &decoded.factors.layers[l - 1], dropped);
+                    Input::Rows(dropped)
+                }
             };
-            decoded.traces[l].run(pass, layer, &batch.targets, input, &first[l], false);
+            above[0].run(pass, layer, &batch.targets, input, &first[l], false);
         }
     }
 
@@ -366,14 +408,16 @@ impl Model {
                 Piece::Context => contexts,
             };
             let range = of(given, &rows, linear.inputs);
-            let piece = &mut pieces[i][range.clone()];
-            piece.copy_from_slice(&given[range.clone()]);
+            let mut x = &given[range.clone()];
             if !factors.pieces[i].is_empty() {
-                scale_by(pass.isa, &factors.pieces[i][range], piece);
+                let dropped = &mut pieces[i][range.clone()];
+                dropped.copy_from_slice(x);
+                scale_by(pass.isa, &factors.pieces[i][range], dropped);
+                x = dropped;
             }
             let direct = self.config.output.is_direct();
             let out = if direct { &mut *scores } else { &mut *between };
-            linear.forward_into(pass, piece, out, Into::Add);
+            linear.forward_into(pass, x, out, Into::Add);
         }
         match (&self.output, self.target_table) {
             (Some(output), _) if self.config.output == Output::State => {
@@ -406,9 +450,13 @@ impl Model {
         let (factor, smoothing) = (T::from_f64(step.factor), step.smoothing);
         let loss = cross_entropy(pass.isa, &mut decoded.scores, &batch.target_words, factor, smoothing);
         let mut d_words = pass.zeros(decoded.embedded.len());
-        let mut d_contexts = pass.zeros(decoded.contexts.len());
+        // Zeros only where nothing takes their place.
+        let predicts = self.pre_output.iter().any(|(piece, _)| matches!(piece, Piece::Context));
+        let contexts = decoded.contexts.len();
+        let mut d_contexts = if predicts { pass.any(contexts) } else { pass.zeros(contexts) };
         let mut d_state = self.predict_backward(pass, decoded, &mut d_words, &mut d_contexts, gradients);
-        let mut d_memory = pass.zeros(encoded.output.len());
+        let memory = encoded.output.len();
+        let mut d_memory = if self.attention.is_some() { pass.any(memory) } else { pass.zeros(memory) };
         let (d_first, d_sums) = if let Some(attention) = &self.attention {
             let size = self.config.hidden;
             let mut d_keys = pass.zeros(decoded.keys.len());
@@ -483,15 +531,15 @@ impl Model {
                 d
             }
         };
-        let mut d_state = pass.zeros(state.len());
+        let mut d_state = pass.any(state.len());
         for (i, (piece, linear)) in self.pre_output.iter().enumerate() {
             let target: &mut [T] = match piece {
                 Piece::Word => d_words,
                 Piece::State => &mut d_state,
                 Piece::Context => d_contexts,
             };
-            linear.learn(pass, &decoded.pieces[i], &d, gradients);
-            linear.backward_into(pass, &d, target, Into::Add);
+            linear.learn(pass, decoded.piece(i, *piece), &d, gradients);
+            linear.backward_into(pass, &d, target, Into::Replace);
             scale_by(pass.isa, &decoded.factors.pieces[i], target);
         }
         pass.recycle([d]);
@@ -608,7 +656,19 @@ impl Model {
             });
             let weights = &decoded.weights[of(&decoded.weights, &rows, sources.longest)];
             let (v, asked) = (pass.flat(attention.v), &decoded.queries[queries.clone()]);
-            attend_backward(pass.isa, sources, v, asked, weights, d_contexts, mixed, into, &mut scratch);
+            let powers = &decoded.key_powers;
+            attend_backward(
+                pass.isa,
+                sources,
+                powers,
+                v,
+                asked,
+                weights,
+                d_contexts,
+                mixed,
+                into,
+                &mut scratch,
+            );
             let d_before = &mut carry[top].state[..rows.len() * h];
             attention.query.backward_into(pass, &back.d_queries[queries], d_before, Into::Add);
         }
@@ -633,7 +693,7 @@ impl Model {
                 Trace::learn_input(pass, layer, piece, d, x, gradients);
             };
             if l > 0 {
-                learn(0, &decoded.inputs[l - 1]);
+                learn(0, decoded.input(l));
                 continue;
             }
             if self.config.dependence && !by_word {
