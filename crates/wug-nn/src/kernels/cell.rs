@@ -111,12 +111,20 @@ kernel! {
 }
 
 kernel! {
-    /// The new state and memory of an LSTM.
-    fn lstm_forward(h: usize, gates: &'a mut [T], before: &'a [T], memory: &'a mut [T], state: &'a mut [T]) {
-        for (((row, before), memory), state) in gates
+    /// The new state and memory of an LSTM, and the tangent of the memory, for the way back.
+    fn lstm_forward(
+        h: usize,
+        gates: &'a mut [T],
+        before: &'a [T],
+        memory: &'a mut [T],
+        tangent: &'a mut [T],
+        state: &'a mut [T],
+    ) {
+        for ((((row, before), memory), tangent), state) in gates
             .chunks_exact_mut(4 * h)
             .zip(before.chunks_exact(h))
             .zip(memory.chunks_exact_mut(h))
+            .zip(tangent.chunks_exact_mut(h))
             .zip(state.chunks_exact_mut(h))
         {
             squash(&mut row[..2 * h], T::sigmoid);
@@ -125,7 +133,8 @@ kernel! {
             let [i, f, g, o] = parts(row, h);
             pass(memory, [f, before, before], |_, f, before, _| f * before);
             pass(memory, [i, g, g], |memory, i, g, _| memory + i * g);
-            pass(state, [o, memory, memory], |_, o, memory, _| o * memory.tanh());
+            pass(tangent, [memory, memory, memory], |_, memory, _, _| memory.tanh());
+            pass(state, [o, tangent, tangent], |_, o, y, _| o * y);
         }
     }
 }
@@ -136,26 +145,24 @@ kernel! {
         h: usize,
         gates: &'a [T],
         before: &'a [T],
-        memory: &'a [T],
+        tangent: &'a [T],
         d_state: &'a [T],
         d_memory: &'a mut [T],
         d: &'a mut [T],
     ) {
         let one = T::ONE;
-        for (((((row, before), memory), d_state), d_memory), d) in gates
+        for (((((row, before), tangent), d_state), d_memory), d) in gates
             .chunks_exact(4 * h)
             .zip(before.chunks_exact(h))
-            .zip(memory.chunks_exact(h))
+            .zip(tangent.chunks_exact(h))
             .zip(d_state.chunks_exact(h))
             .zip(d_memory.chunks_exact_mut(h))
             .zip(d.chunks_exact_mut(4 * h))
         {
             let [i, f, g, o] = parts(row, h);
             let [d_i, d_f, d_g, d_o] = parts_mut(d, h);
-            // First tanh(memory), which both need that follow.
-            pass(d_o, [memory, memory, memory], |_, memory, _, _| memory.tanh());
-            pass(d_memory, [d_state, o, d_o], |d_m, d, o, y| d_m + d * o * (one - y * y));
-            pass(d_o, [d_state, o, o], |y, d, o, _| d * y * o * (one - o));
+            pass(d_memory, [d_state, o, tangent], |d_m, d, o, y| d_m + d * o * (one - y * y));
+            pass(d_o, [d_state, tangent, o], |_, d, y, o| d * y * o * (one - o));
             pass(d_i, [d_memory, g, i], |_, d_m, g, i| d_m * g * i * (one - i));
             pass(d_f, [d_memory, before, f], |_, d_m, before, f| d_m * before * f * (one - f));
             pass(d_g, [d_memory, i, g], |_, d_m, i, g| d_m * i * (one - g * g));

@@ -177,6 +177,7 @@ pub(crate) struct Trace<T> {
     pub(crate) gates: Vec<T>,
     pub(crate) state: Vec<T>,
     memory: Vec<T>,
+    tangent: Vec<T>,
     pub(crate) before: Vec<T>,
     memory_before: Vec<T>,
 }
@@ -213,6 +214,7 @@ impl<T: Real> Trace<T> {
             gates: pass.any(rows * layer.width()),
             state: pass.any(size),
             memory: pass.any(memory),
+            tangent: pass.any(memory),
             before: pass.any(size),
             memory_before: pass.any(memory),
         }
@@ -220,7 +222,7 @@ impl<T: Real> Trace<T> {
 
     /// Gives the room back.
     pub(crate) fn recycle(self, pass: &mut Pass<'_, T>) {
-        pass.recycle([self.gates, self.state, self.memory, self.before, self.memory_before]);
+        pass.recycle([self.gates, self.state, self.memory, self.tangent, self.before, self.memory_before]);
     }
 
     /// Starts the sums of some rows: the biases.
@@ -279,8 +281,9 @@ impl<T: Real> Trace<T> {
             Cell::Rnn => rnn_forward(pass.isa, gates, state),
             Cell::Gru => gru_forward(pass.isa, h, gates, before, state),
             Cell::Lstm => {
-                let (before, memory) = (&self.memory_before[of_units.clone()], &mut self.memory[of_units]);
-                lstm_forward(pass.isa, h, gates, before, memory, state);
+                let before = &self.memory_before[of_units.clone()];
+                let (memory, tangent) = (&mut self.memory[of_units.clone()], &mut self.tangent[of_units]);
+                lstm_forward(pass.isa, h, gates, before, memory, tangent, state);
             }
         }
     }
@@ -356,8 +359,8 @@ impl<T: Real> Trace<T> {
             }
             Cell::Lstm => {
                 let memory = &mut carry.memory[..rows.len() * h];
-                let (before, now) = (&self.memory_before[of_units.clone()], &self.memory[of_units]);
-                lstm_backward(pass.isa, h, gates, before, now, d_state, memory, d);
+                let (before, tangent) = (&self.memory_before[of_units.clone()], &self.tangent[of_units]);
+                lstm_backward(pass.isa, h, gates, before, tangent, d_state, memory, d);
             }
         }
         let of_state = View::strided(&d[layer.state_sums()..], rows.len(), layer.sums(), width);
