@@ -1,7 +1,7 @@
 //! The element-wise half of the three recurrent cells.
 //!
 //! A step of a cell has one row of `gates` for each sequence. Before the step it holds the sums that the products have
-//! left, after it what the way back needs. `h` is the hidden size.
+//! left, after it what the way back needs, and after the way back the gradient of the sums. `h` is the hidden size.
 //!
 //! | cell | before | after |
 //! |---|---|---|
@@ -59,9 +59,9 @@ kernel! {
 
 kernel! {
     /// From the gradient of the new state to that of the sums.
-    fn rnn_backward(gates: &'a [T], d_state: &'a [T], d: &'a mut [T]) {
-        for ((d, &d_state), &y) in d.iter_mut().zip(d_state).zip(gates) {
-            *d = d_state * (T::ONE - y * y);
+    fn rnn_backward(gates: &'a mut [T], d_state: &'a [T]) {
+        for (y, &d_state) in gates.iter_mut().zip(d_state) {
+            *y = d_state * (T::ONE - *y * *y);
         }
     }
 }
@@ -81,24 +81,25 @@ kernel! {
 }
 
 kernel! {
-    /// From the gradient of the new state to that of the sums; `d_before` gets the part that passes through `z`.
+    /// From the gradient of the new state to that of the sums; `d_before` gets the part that passes through `z`. `scratch` has
+    /// room for a row of gates.
     fn gru_backward(
         h: usize,
-        gates: &'a [T],
+        gates: &'a mut [T],
         before: &'a [T],
         d_state: &'a [T],
-        d: &'a mut [T],
         d_before: &'a mut [T],
+        scratch: &'a mut [T],
     ) {
         let one = T::ONE;
-        for ((((row, before), d_state), d), d_before) in gates
-            .chunks_exact(4 * h)
+        for (((d, before), d_state), d_before) in gates
+            .chunks_exact_mut(4 * h)
             .zip(before.chunks_exact(h))
             .zip(d_state.chunks_exact(h))
-            .zip(d.chunks_exact_mut(4 * h))
             .zip(d_before.chunks_exact_mut(h))
         {
-            let [n, r, z, n_state] = parts(row, h);
+            scratch.copy_from_slice(d);
+            let [n, r, z, n_state] = parts(scratch, h);
             let [d_n, d_r, d_z, d_n_state] = parts_mut(d, h);
             pass(d_n, [d_state, z, n], |_, d, z, n| d * (one - z) * (one - n * n));
             pass(d_r, [d_n, n_state, r], |_, d_n, n_state, r| d_n * n_state * r * (one - r));
@@ -140,26 +141,27 @@ kernel! {
 }
 
 kernel! {
-    /// From the gradients of the new state and memory to that of the sums; `d_memory` becomes that of the memory before.
+    /// From the gradients of the new state and memory to that of the sums; `d_memory` becomes that of the memory before. `scratch`
+    /// has room for a row of gates.
     fn lstm_backward(
         h: usize,
-        gates: &'a [T],
+        gates: &'a mut [T],
         before: &'a [T],
         tangent: &'a [T],
         d_state: &'a [T],
         d_memory: &'a mut [T],
-        d: &'a mut [T],
+        scratch: &'a mut [T],
     ) {
         let one = T::ONE;
-        for (((((row, before), tangent), d_state), d_memory), d) in gates
-            .chunks_exact(4 * h)
+        for ((((d, before), tangent), d_state), d_memory) in gates
+            .chunks_exact_mut(4 * h)
             .zip(before.chunks_exact(h))
             .zip(tangent.chunks_exact(h))
             .zip(d_state.chunks_exact(h))
             .zip(d_memory.chunks_exact_mut(h))
-            .zip(d.chunks_exact_mut(4 * h))
         {
-            let [i, f, g, o] = parts(row, h);
+            scratch.copy_from_slice(d);
+            let [i, f, g, o] = parts(scratch, h);
             let [d_i, d_f, d_g, d_o] = parts_mut(d, h);
             pass(d_memory, [d_state, o, tangent], |d_m, d, o, y| d_m + d * o * (one - y * y));
             pass(d_o, [d_state, tangent, o], |_, d, y, o| d * y * o * (one - o));

@@ -457,13 +457,13 @@ impl Model {
         let mut d_state = self.predict_backward(pass, decoded, &mut d_words, &mut d_contexts, gradients);
         let memory = encoded.output.len();
         let mut d_memory = if self.attention.is_some() { pass.any(memory) } else { pass.zeros(memory) };
-        let (d_first, d_sums) = if let Some(attention) = &self.attention {
+        let d_first = if let Some(attention) = &self.attention {
             let size = self.config.hidden;
             let mut d_keys = pass.zeros(decoded.keys.len());
             let mut d_queries = pass.any(decoded.queries.len());
             let mut back =
                 AttentionBack { d_keys: &mut d_keys, d_queries: &mut d_queries, d_contexts: &mut d_contexts };
-            let done = self.steps_backward(pass, batch, encoded, decoded, d_state, &mut back, gradients);
+            let d_first = self.steps_backward(pass, batch, encoded, decoded, d_state, &mut back, gradients);
             let (weights, longest) = (&decoded.weights, batch.sources.len());
             let (from, width) = (&batch.source_rows, self.memory_width());
             let into = &mut d_memory;
@@ -476,7 +476,7 @@ impl Model {
             if !decoded.projected.is_empty() {
                 let (layer, piece) = (&self.decoder[0], self.context_piece());
                 let mut d_projected = pass.any(decoded.projected.len());
-                let (d, width) = (&done.1[0], layer.width());
+                let (d, width) = (&decoded.traces[0].gates, layer.width());
                 let into = &mut d_projected;
                 mix_backward(pass.isa, &batch.targets, from, weights, longest, d, width, into, layer.sums());
                 let projected = (encoded.output.as_slice(), d_projected.as_slice());
@@ -484,13 +484,13 @@ impl Model {
                 pass.recycle([d_projected]);
             }
             pass.recycle([d_keys, d_queries]);
-            done
+            d_first
         } else {
             self.look_back_backward(pass, batch, encoded, decoded, &d_contexts, &mut d_state, &mut d_memory);
             self.layers_backward(pass, batch, decoded, d_state)
         };
-        self.learn_layers(pass, decoded, &d_sums, &mut d_words, gradients);
-        pass.recycle(d_sums.into_iter().chain([d_words, d_contexts]));
+        self.learn_layers(pass, decoded, &mut d_words, gradients);
+        pass.recycle([d_words, d_contexts]);
         (loss, d_memory, d_first)
     }
 
@@ -575,30 +575,28 @@ impl Model {
     }
 
     /// Where no context is fed, the way back goes layer by layer, however the way forward went. Returns the gradients of the
-    /// first states and of the sums of each layer.
+    /// first states.
     fn layers_backward<T: Real>(
         &self,
         pass: &mut Pass<'_, T>,
         batch: &Batch,
-        decoded: &Decoded<T>,
+        decoded: &mut Decoded<T>,
         mut d_state: Vec<T>,
-    ) -> (Vec<State<T>>, Vec<Vec<T>>) {
-        let (mut d_first, mut d_sums) = (Vec::new(), Vec::new());
+    ) -> Vec<State<T>> {
+        let mut d_first = Vec::new();
         for (l, layer) in self.decoder.iter().enumerate().rev() {
+            let (trace, steps) = (&mut decoded.traces[l], &batch.targets);
             let mut carry = State::zeros(layer, batch.forced.len());
-            let d =
-                decoded.traces[l].run_backward(pass, layer, &batch.targets, &mut d_state, &mut carry, false);
+            trace.run_backward(pass, layer, steps, &mut d_state, &mut carry, false);
             if l > 0 {
-                Trace::input_backward(pass, layer, 0, &d, &mut d_state, Into::Replace);
+                trace.input_backward(pass, layer, 0, 0..steps.total(), &mut d_state, Into::Replace);
                 scale_by(pass.isa, &decoded.factors.layers[l - 1], &mut d_state);
             }
             d_first.push(carry);
-            d_sums.push(d);
         }
         d_first.reverse();
-        d_sums.reverse();
         pass.recycle([d_state]);
-        (d_first, d_sums)
+        d_first
     }
 
     /// With additive attention, the way back goes step by step.
@@ -608,38 +606,34 @@ impl Model {
         pass: &mut Pass<'_, T>,
         batch: &Batch,
         encoded: &Encoded<T>,
-        decoded: &Decoded<T>,
+        decoded: &mut Decoded<T>,
         mut all_d_state: Vec<T>,
         back: &mut AttentionBack<'_, T>,
         gradients: &mut Gradients<'_, T>,
-    ) -> (Vec<State<T>>, Vec<Vec<T>>) {
+    ) -> Vec<State<T>> {
         let attention = self.attention.as_ref().expect("a model with attention");
         let (steps, h, top) = (&batch.targets, self.config.hidden, self.decoder.len() - 1);
-        let sources = self.sources(batch, &decoded.keys, &encoded.output);
+        let Decoded { traces, keys, key_powers, projected, queries: asked, weights, factors, .. } = decoded;
+        let sources = self.sources(batch, keys, &encoded.output);
         let mut carry: Vec<State<T>> =
             self.decoder.iter().map(|layer| State::zeros(layer, batch.forced.len())).collect();
-        let mut d_sums: Vec<Vec<T>> =
-            self.decoder.iter().map(|layer| pass.any(steps.total() * layer.width())).collect();
         let mut d_v = vec![T::ZERO; h];
         let mut scratch = Vec::new();
         for t in (0..steps.len()).rev() {
             let (rows, _) = neighbours(steps, t, false);
             let d_state = &mut all_d_state[rows.start * h..rows.end * h];
             let d_contexts = &mut back.d_contexts[rows.start * sources.width..rows.end * sources.width];
-            for (l, layer) in self.decoder.iter().enumerate().rev() {
-                let d = &mut d_sums[l][rows.start * layer.width()..rows.end * layer.width()];
-                decoded.traces[l].step_backward(pass, layer, rows.clone(), d_state, &mut carry[l], d);
+            for (l, (layer, trace)) in self.decoder.iter().zip(traces.iter_mut()).enumerate().rev() {
+                trace.step_backward(pass, layer, rows.clone(), d_state, &mut carry[l]);
                 if l > 0 {
-                    Trace::input_backward(pass, layer, 0, d, d_state, Into::Replace);
-                    if !decoded.factors.layers[l - 1].is_empty() {
-                        scale_by(
-                            pass.isa,
-                            &decoded.factors.layers[l - 1][rows.start * h..rows.end * h],
-                            d_state,
-                        );
+                    trace.input_backward(pass, layer, 0, rows.clone(), d_state, Into::Replace);
+                    let factors = &factors.layers[l - 1];
+                    if !factors.is_empty() {
+                        scale_by(pass.isa, &factors[rows.start * h..rows.end * h], d_state);
                     }
-                } else if decoded.projected.is_empty() {
-                    Trace::input_backward(pass, layer, self.context_piece(), d, d_contexts, Into::Add);
+                } else if projected.is_empty() {
+                    let piece = self.context_piece();
+                    trace.input_backward(pass, layer, piece, rows.clone(), d_contexts, Into::Add);
                 }
             }
             let queries = rows.start * h..rows.end * h;
@@ -648,33 +642,21 @@ impl Model {
                 keys: &mut *back.d_keys,
                 v: &mut d_v,
             };
-            let mixed = (!decoded.projected.is_empty()).then(|| Mixed {
-                values: &decoded.projected,
+            let mixed = (!projected.is_empty()).then(|| Mixed {
+                values: projected,
                 width: self.decoder[0].sums(),
-                d: &d_sums[0][rows.start * self.decoder[0].width()..],
+                d: &traces[0].gates[rows.start * self.decoder[0].width()..],
                 stride: self.decoder[0].width(),
             });
-            let weights = &decoded.weights[of(&decoded.weights, &rows, sources.longest)];
-            let (v, asked) = (pass.flat(attention.v), &decoded.queries[queries.clone()]);
-            let powers = &decoded.key_powers;
-            attend_backward(
-                pass.isa,
-                sources,
-                powers,
-                v,
-                asked,
-                weights,
-                d_contexts,
-                mixed,
-                into,
-                &mut scratch,
-            );
+            let weights = &weights[of(weights, &rows, sources.longest)];
+            let (v, asked, at) = (pass.flat(attention.v), &asked[queries.clone()], &mut scratch);
+            attend_backward(pass.isa, sources, key_powers, v, asked, weights, d_contexts, mixed, into, at);
             let d_before = &mut carry[top].state[..rows.len() * h];
             attention.query.backward_into(pass, &back.d_queries[queries], d_before, Into::Add);
         }
         add(pass.isa, &d_v, gradients.of(attention.v));
         pass.recycle([all_d_state]);
-        (carry, d_sums)
+        carry
     }
 
     /// Adds the gradients of the parameters of all layers and of the words.
@@ -682,16 +664,13 @@ impl Model {
         &self,
         pass: &mut Pass<'_, T>,
         decoded: &Decoded<T>,
-        d_sums: &[Vec<T>],
         d_words: &mut [T],
         gradients: &mut Gradients<'_, T>,
     ) {
         let by_word = !decoded.word_sums.is_empty();
-        for (l, (layer, d)) in self.decoder.iter().zip(d_sums).enumerate() {
-            decoded.traces[l].learn(pass, layer, d, gradients);
-            let mut learn = |piece: usize, x: &[T]| {
-                Trace::learn_input(pass, layer, piece, d, x, gradients);
-            };
+        for (l, (layer, trace)) in self.decoder.iter().zip(&decoded.traces).enumerate() {
+            trace.learn(pass, layer, gradients);
+            let mut learn = |piece: usize, x: &[T]| trace.learn_input(pass, layer, piece, x, gradients);
             if l > 0 {
                 learn(0, decoded.input(l));
                 continue;
@@ -704,12 +683,12 @@ impl Model {
             }
         }
         if let Some(table) = self.target_table {
-            let width = self.config.embedding;
+            let (width, layer, trace) = (self.config.embedding, &self.decoder[0], &decoded.traces[0]);
             if by_word {
-                let words = (decoded.words.as_slice(), d_sums[0].as_slice());
-                self.decoder[0].learn_words(pass, table, words, gradients);
+                let words = (decoded.words.as_slice(), trace.gates.as_slice());
+                layer.learn_words(pass, table, words, gradients);
             } else {
-                Trace::input_backward(pass, &self.decoder[0], 0, &d_sums[0], d_words, Into::Add);
+                trace.input_backward(pass, layer, 0, 0..decoded.words.len(), d_words, Into::Add);
                 scale_by(pass.isa, &decoded.factors.words, d_words);
             }
             if !d_words.is_empty() {

@@ -97,14 +97,14 @@ impl Model {
         &self,
         pass: &mut Pass<'_, T>,
         batch: &Batch,
-        encoded: &Encoded<T>,
+        encoded: &mut Encoded<T>,
         mut d_output: Vec<T>,
         d_last: &[State<T>],
         gradients: &mut Gradients<'_, T>,
     ) {
         let (steps, h, width) = (&batch.sources, self.config.hidden, self.memory_width());
         for (l, directions) in self.encoder.iter().enumerate().rev() {
-            let EncodedLayer { input: x, factors, traces } = &encoded.layers[l];
+            let EncodedLayer { input: x, factors, traces } = &mut encoded.layers[l];
             let mut d_x = pass.zeros(x.len());
             for (d, (layer, trace)) in directions.iter().zip(traces).enumerate() {
                 let mut carry = State::zeros(layer, batch.partner.len());
@@ -121,16 +121,16 @@ impl Model {
                 for (to, from) in d_state.chunks_exact_mut(h).zip(d_output.chunks_exact(width)) {
                     to.copy_from_slice(&from[d * h..][..h]);
                 }
-                let d_sums = trace.run_backward(pass, layer, steps, &mut d_state, &mut carry, d == 1);
-                trace.learn(pass, layer, &d_sums, gradients);
+                trace.run_backward(pass, layer, steps, &mut d_state, &mut carry, d == 1);
+                trace.learn(pass, layer, gradients);
                 if x.is_empty() {
-                    let words = (batch.source_words.as_slice(), d_sums.as_slice());
+                    let words = (batch.source_words.as_slice(), trace.gates.as_slice());
                     layer.learn_words(pass, self.source_table, words, gradients);
                 } else {
-                    Trace::learn_input(pass, layer, 0, &d_sums, x, gradients);
-                    Trace::input_backward(pass, layer, 0, &d_sums, &mut d_x, Into::Add);
+                    trace.learn_input(pass, layer, 0, x, gradients);
+                    trace.input_backward(pass, layer, 0, 0..steps.total(), &mut d_x, Into::Add);
                 }
-                pass.recycle([d_sums, d_state]);
+                pass.recycle([d_state]);
             }
             scale_by(pass.isa, factors, &mut d_x);
             pass.recycle([std::mem::replace(&mut d_output, d_x)]);

@@ -174,12 +174,15 @@ impl Layer {
 /// What a layer has computed over a sequence, in the layout of [`Steps`].
 #[derive(Debug, Default)]
 pub(crate) struct Trace<T> {
+    /// What the cell needs for the way back; after it, the gradient of the sums.
     pub(crate) gates: Vec<T>,
     pub(crate) state: Vec<T>,
     memory: Vec<T>,
     tangent: Vec<T>,
     pub(crate) before: Vec<T>,
     memory_before: Vec<T>,
+    /// Room for a row of gates.
+    scratch: Vec<T>,
 }
 
 /// The input of a layer over a whole sequence.
@@ -217,12 +220,14 @@ impl<T: Real> Trace<T> {
             tangent: pass.any(memory),
             before: pass.any(size),
             memory_before: pass.any(memory),
+            scratch: pass.any(layer.width()),
         }
     }
 
     /// Gives the room back.
     pub(crate) fn recycle(self, pass: &mut Pass<'_, T>) {
-        pass.recycle([self.gates, self.state, self.memory, self.tangent, self.before, self.memory_before]);
+        pass.recycle([self.gates, self.state, self.memory, self.tangent]);
+        pass.recycle([self.before, self.memory_before, self.scratch]);
     }
 
     /// Starts the sums of some rows: the biases.
@@ -333,78 +338,68 @@ impl<T: Real> Trace<T> {
         last
     }
 
-    /// The way back through the step of these rows. `d_state` is the gradient of their states from above, `carry` that
-    /// from the next step, which becomes that for the step before. `d` gets the gradient of the sums.
+    /// The way back through the step of these rows: from the gradient of their states to that of their sums. `d_state` comes from
+    /// above, `carry` from the next step and becomes that for the step before.
     pub(crate) fn step_backward(
-        &self,
+        &mut self,
         pass: &mut Pass<'_, T>,
         layer: &Layer,
         rows: Range<usize>,
         d_state: &mut [T],
         carry: &mut State<T>,
-        d: &mut [T],
     ) {
         let (h, width) = (layer.hidden, layer.width());
         let of_units = rows.start * h..rows.end * h;
-        let gates = &self.gates[rows.start * width..rows.end * width];
+        let gates = &mut self.gates[rows.start * width..rows.end * width];
         let before = &self.before[of_units.clone()];
         let carried = &mut carry.state[..rows.len() * h];
         add(pass.isa, carried, d_state);
         let mut into = Into::Replace;
         match layer.cell {
-            Cell::Rnn => rnn_backward(pass.isa, gates, d_state, d),
+            Cell::Rnn => rnn_backward(pass.isa, gates, d_state),
             Cell::Gru => {
-                gru_backward(pass.isa, h, gates, before, d_state, d, carried);
+                gru_backward(pass.isa, h, gates, before, d_state, carried, &mut self.scratch);
                 into = Into::Add;
             }
             Cell::Lstm => {
                 let memory = &mut carry.memory[..rows.len() * h];
                 let (before, tangent) = (&self.memory_before[of_units.clone()], &self.tangent[of_units]);
-                lstm_backward(pass.isa, h, gates, before, tangent, d_state, memory, d);
+                lstm_backward(pass.isa, h, gates, before, tangent, d_state, memory, &mut self.scratch);
             }
         }
-        let of_state = View::strided(&d[layer.state_sums()..], rows.len(), layer.sums(), width);
+        let of_state = View::strided(&gates[layer.state_sums()..], rows.len(), layer.sums(), width);
         pass.apply_backward(layer.recurrent, of_state, carried, h, into);
     }
 
     /// The way back over a whole sequence: `d_state` from above, `carry` from the states after the last steps, which
-    /// becomes that of the states before the first. Returns the gradient of the sums.
+    /// becomes that of the states before the first.
     pub(crate) fn run_backward(
-        &self,
+        &mut self,
         pass: &mut Pass<'_, T>,
         layer: &Layer,
         steps: &Steps,
         d_state: &mut [T],
         carry: &mut State<T>,
         reverse: bool,
-    ) -> Vec<T> {
-        let (h, width) = (layer.hidden, layer.width());
-        let mut d = pass.any(steps.total() * width);
+    ) {
+        let h = layer.hidden;
         for i in (0..steps.len()).rev() {
             let (rows, _) = neighbours(steps, i, reverse);
             let d_state = &mut d_state[rows.start * h..rows.end * h];
-            let d = &mut d[rows.start * width..rows.end * width];
-            self.step_backward(pass, layer, rows, d_state, carry, d);
+            self.step_backward(pass, layer, rows, d_state, carry);
         }
-        d
     }
 
-    /// Adds the gradients of the layer's own parameters, but those of its inputs.
-    pub(crate) fn learn(
-        &self,
-        pass: &mut Pass<'_, T>,
-        layer: &Layer,
-        d: &[T],
-        gradients: &mut Gradients<'_, T>,
-    ) {
+    /// After the way back: adds the gradients of the layer's own parameters, but those of its inputs.
+    pub(crate) fn learn(&self, pass: &mut Pass<'_, T>, layer: &Layer, gradients: &mut Gradients<'_, T>) {
         let (h, width, sums) = (layer.hidden, layer.width(), layer.sums());
-        let rows = d.len() / width;
+        let rows = self.gates.len() / width;
         if rows == 0 {
             return;
         }
-        let of_state = &d[layer.state_sums()..];
+        let of_state = &self.gates[layer.state_sums()..];
         let (d_input, d_recurrent) = gradients.two(layer.bias_input, layer.bias_recurrent);
-        add_columns(pass.isa, d, width, d_input);
+        add_columns(pass.isa, &self.gates, width, d_input);
         if layer.state_sums() == 0 {
             // The same sums have the same gradients.
             d_recurrent.copy_from_slice(d_input);
@@ -415,33 +410,38 @@ impl<T: Real> Trace<T> {
         pass.learn(layer.recurrent, d, x, h, gradients);
     }
 
-    /// Adds the gradient of the matrix of a piece of the input.
+    /// After the way back: the gradient of the sums of some rows that depend on the input.
+    fn d_sums(&self, layer: &Layer, rows: Range<usize>) -> View<'_, T> {
+        let width = layer.width();
+        View::strided(&self.gates[rows.start * width..rows.end * width], rows.len(), layer.sums(), width)
+    }
+
+    /// After the way back: adds the gradient of the matrix of a piece of the input.
     pub(crate) fn learn_input(
+        &self,
         pass: &mut Pass<'_, T>,
         layer: &Layer,
         piece: usize,
-        d: &[T],
         x: &[T],
         gradients: &mut Gradients<'_, T>,
     ) {
         let (weight, columns) = layer.inputs[piece];
-        let rows = d.len() / layer.width();
-        let d = View::strided(d, rows, layer.sums(), layer.width());
-        pass.learn(weight, d, View::new(x, rows, columns), columns, gradients);
+        let rows = self.gates.len() / layer.width();
+        pass.learn(weight, self.d_sums(layer, 0..rows), View::new(x, rows, columns), columns, gradients);
     }
 
-    /// The gradient of a piece of the input.
+    /// After the way back: the gradient of a piece of the input of some rows.
     pub(crate) fn input_backward(
+        &self,
         pass: &mut Pass<'_, T>,
         layer: &Layer,
         piece: usize,
-        d: &[T],
+        rows: Range<usize>,
         d_x: &mut [T],
         into: Into,
     ) {
         let (weight, columns) = layer.inputs[piece];
-        let d = View::strided(d, d.len() / layer.width(), layer.sums(), layer.width());
-        pass.apply_backward(weight, d, d_x, columns, into);
+        pass.apply_backward(weight, self.d_sums(layer, rows), d_x, columns, into);
     }
 }
 

@@ -325,14 +325,14 @@ impl<T: Real> Network<T> for Model {
 
     fn learn(&self, pass: &mut Pass<'_, T>, shard: &Shard<'_>, gradients: &mut Gradients<'_, T>) -> Outcome {
         let batch = Batch::new(shard.lessons, shard.first);
-        let encoded = self.encode(pass, &batch, shard.step.key);
+        let mut encoded = self.encode(pass, &batch, shard.step.key);
         let first = self.bridge(pass, &encoded.last);
         let mut decoded = self.decode(pass, &batch, &encoded, &first, shard.step.key);
         let right = batch.right(&decoded.said);
         let (loss, d_memory, d_first) =
             self.decode_backward(pass, &batch, &encoded, &mut decoded, shard.step, gradients);
         let d_last = self.bridge_backward(pass, &encoded.last, &first, d_first, gradients);
-        self.encode_backward(pass, &batch, &encoded, d_memory, &d_last, gradients);
+        self.encode_backward(pass, &batch, &mut encoded, d_memory, &d_last, gradients);
         encoded.recycle(pass);
         decoded.recycle(pass);
         Outcome { loss, words: batch.target_words.len(), right }
