@@ -172,13 +172,14 @@ pub(crate) fn product<T: Real>(
         }
         return;
     }
-    if left.rows == 1 {
-        scratch.resize(HEIGHT * DEPTH, T::ZERO);
-        return isa.run(SingleRow { left, right, out, into, scratch });
-    }
     let in_pool = rayon::current_thread_index().is_some();
     let leaves = if in_pool { left.rows.div_ceil(HEIGHT).min(LEAVES) } else { 1 };
-    scratch.resize(leaves * HEIGHT * DEPTH, T::ZERO);
+    // It never shrinks, or it would be filled with zeros whenever it grows again.
+    scratch.resize(scratch.len().max(leaves * HEIGHT * DEPTH), T::ZERO);
+    let scratch = &mut scratch[..leaves * HEIGHT * DEPTH];
+    if left.rows == 1 {
+        return isa.run(SingleRow { left, right, out, into, scratch });
+    }
     let mut into = into;
     for depth in (0..left.columns).step_by(DEPTH) {
         let depth = depth..left.columns.min(depth + DEPTH);
