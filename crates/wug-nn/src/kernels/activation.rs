@@ -6,7 +6,7 @@ use crate::Real;
 /// The share of a normal distribution below `x`, and its density there; the share is within 1e-7 (Abramowitz and Stegun,
 /// 7.1.26).
 #[inline(always)]
-fn normal<T: Real>(x: T) -> (T, T) {
+pub(crate) fn normal<T: Real>(x: T) -> (T, T) {
     let of = |number: f64| T::from_f64(number);
     let z = if x < T::ZERO { -x } else { x } * of(std::f64::consts::FRAC_1_SQRT_2);
     let t = T::ONE / (T::ONE + of(0.327_591_1) * z);

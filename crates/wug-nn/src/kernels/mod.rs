@@ -42,6 +42,8 @@ mod product;
 mod rows;
 mod softmax;
 
+#[cfg(test)]
+pub(crate) use activation::normal;
 pub(crate) use activation::{gelu, gelu_backward, relu, relu_backward};
 pub(crate) use attention::{
     AttentionGradients, Mixed, Powers, Sources, attend, attend_backward, attend_dot, attend_dot_backward,
