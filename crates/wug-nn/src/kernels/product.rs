@@ -103,9 +103,20 @@ impl<T: Real> Packed<T> {
                 let line = |j: usize| &matrix.data[(first + j) * matrix.column_stride..][..matrix.rows];
                 for j in (0..width - width % 4).step_by(4) {
                     let lines = [line(j), line(j + 1), line(j + 2), line(j + 3)];
-                    for (i, row) in rows.iter_mut().enumerate() {
+                    let blocks = lines.map(|line| line.as_chunks::<4>().0);
+                    let (whole, rest) = rows.as_chunks_mut::<4>();
+                    for (i, rows) in whole.iter_mut().enumerate() {
+                        // Sixteen numbers that are turned in registers.
+                        let block = blocks.map(|line| line[i]);
+                        for (k, row) in rows.iter_mut().enumerate() {
+                            let cells: &mut [T; 4] = (&mut row[j..j + 4]).try_into().expect("four");
+                            *cells = block.map(|line| line[k]);
+                        }
+                    }
+                    let done = whole.len() * 4;
+                    for (i, row) in rest.iter_mut().enumerate() {
                         let cells: &mut [T; 4] = (&mut row[j..j + 4]).try_into().expect("four");
-                        *cells = lines.map(|line| line[i]);
+                        *cells = lines.map(|line| line[done + i]);
                     }
                 }
                 for j in width - width % 4..width {
