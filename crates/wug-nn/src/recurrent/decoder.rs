@@ -296,7 +296,7 @@ impl Model {
         let (rows, earlier) = neighbours(&batch.targets, t, false);
         let h = self.config.hidden;
         for (l, layer) in self.decoder.iter().enumerate() {
-            decoded.traces[l].remember(layer, rows.clone(), earlier.clone(), &first[l]);
+            decoded.traces[l].remember(layer, rows.clone(), earlier.clone(), Some(&first[l]));
         }
         if let Some(attention) = &self.attention {
             let before = &decoded.traces[self.decoder.len() - 1].before;
@@ -389,7 +389,7 @@ impl Model {
                     Input::Rows(dropped)
                 }
             };
-            above[0].run(pass, layer, &batch.targets, input, &first[l], false);
+            above[0].run(pass, layer, &batch.targets, input, Some(&first[l]), false);
         }
     }
 

@@ -64,14 +64,13 @@ impl Model {
             let mut last = State::default();
             for (d, layer) in directions.iter().enumerate() {
                 let mut trace = Trace::new(pass, layer, steps.total());
-                let zeros = State::zeros(layer, batch.partner.len());
                 if l == 0 && by_word {
                     let sums = layer.word_sums(pass, self.source_table, self.config.source_words);
                     let input = Input::Words(&batch.source_words, &sums);
-                    trace.run(pass, layer, steps, input, &zeros, d == 1);
+                    trace.run(pass, layer, steps, input, None, d == 1);
                     pass.recycle([sums]);
                 } else {
-                    trace.run(pass, layer, steps, Input::Rows(&x), &zeros, d == 1);
+                    trace.run(pass, layer, steps, Input::Rows(&x), None, d == 1);
                 }
                 beside(&trace.state, h, &mut output, width, d * h);
                 let end = trace.last(layer, steps, d == 1);
@@ -105,7 +104,7 @@ impl Model {
         let (steps, h, width) = (&batch.sources, self.config.hidden, self.memory_width());
         for (l, directions) in self.encoder.iter().enumerate().rev() {
             let EncodedLayer { input: x, factors, traces } = &mut encoded.layers[l];
-            let mut d_x = pass.zeros(x.len());
+            let mut d_x = pass.any(x.len());
             for (d, (layer, trace)) in directions.iter().zip(traces).enumerate() {
                 let mut carry = State::zeros(layer, batch.partner.len());
                 for (d_last, carry) in
@@ -128,7 +127,8 @@ impl Model {
                     layer.learn_words(pass, self.source_table, words, gradients);
                 } else {
                     trace.learn_input(pass, layer, 0, x, gradients);
-                    trace.input_backward(pass, layer, 0, 0..steps.total(), &mut d_x, Into::Add);
+                    let into = if d == 0 { Into::Replace } else { Into::Add };
+                    trace.input_backward(pass, layer, 0, 0..steps.total(), &mut d_x, into);
                 }
                 pass.recycle([d_state]);
             }

@@ -181,6 +181,8 @@ pub(crate) struct Trace<T> {
     tangent: Vec<T>,
     pub(crate) before: Vec<T>,
     memory_before: Vec<T>,
+    /// The rows whose states before are zeros, which nobody has to multiply with.
+    from_zeros: Range<usize>,
     /// Room for a row of gates.
     scratch: Vec<T>,
 }
@@ -220,6 +222,7 @@ impl<T: Real> Trace<T> {
             tangent: pass.any(memory),
             before: pass.any(size),
             memory_before: pass.any(memory),
+            from_zeros: 0..0,
             scratch: pass.any(layer.width()),
         }
     }
@@ -252,24 +255,30 @@ impl<T: Real> Trace<T> {
     }
 
     /// Notes the states before the step of these rows: they come from the rows `earlier` where there are some, else from
-    /// `first`.
+    /// `first`, or are zeros.
     pub(crate) fn remember(
         &mut self,
         layer: &Layer,
         rows: Range<usize>,
         earlier: Range<usize>,
-        first: &State<T>,
+        first: Option<&State<T>>,
     ) {
         let h = layer.hidden;
         let from_earlier = earlier.len().min(rows.len());
-        let copy = |now: &[T], before: &mut [T], first: &[T]| {
-            let rest = from_earlier * h..rows.len() * h;
-            before[rows.start * h..][..rest.start].copy_from_slice(&now[earlier.start * h..][..rest.start]);
-            before[rows.start * h..][rest.clone()].copy_from_slice(&first[rest]);
+        let copy = |now: &[T], before: &mut [T], first: Option<&[T]>| {
+            let (before, rest) = before[rows.start * h..rows.end * h].split_at_mut(from_earlier * h);
+            before.copy_from_slice(&now[earlier.start * h..][..before.len()]);
+            match first {
+                Some(first) => rest.copy_from_slice(&first[before.len()..][..rest.len()]),
+                None => rest.fill(T::ZERO),
+            }
         };
-        copy(&self.state, &mut self.before, &first.state);
+        copy(&self.state, &mut self.before, first.map(|first| &*first.state));
         if layer.cell.has_memory() {
-            copy(&self.memory, &mut self.memory_before, &first.memory);
+            copy(&self.memory, &mut self.memory_before, first.map(|first| &*first.memory));
+        }
+        if from_earlier == 0 && first.is_none() {
+            self.from_zeros = rows;
         }
     }
 
@@ -280,8 +289,10 @@ impl<T: Real> Trace<T> {
         let gates = &mut self.gates[rows.start * width..rows.end * width];
         let before = &self.before[of_units.clone()];
         let state = &mut self.state[of_units.clone()];
-        let left = View::new(before, rows.len(), h);
-        pass.apply(layer.recurrent, left, &mut gates[layer.state_sums()..], width, Into::Add);
+        if rows != self.from_zeros {
+            let left = View::new(before, rows.len(), h);
+            pass.apply(layer.recurrent, left, &mut gates[layer.state_sums()..], width, Into::Add);
+        }
         match layer.cell {
             Cell::Rnn => rnn_forward(pass.isa, gates, state),
             Cell::Gru => gru_forward(pass.isa, h, gates, before, state),
@@ -299,14 +310,14 @@ impl<T: Real> Trace<T> {
         embed(sums, width, words, &mut self.gates[rows.start * width..rows.end * width]);
     }
 
-    /// Runs over a whole sequence, from its end if `reverse`.
+    /// Runs over a whole sequence, from its end if `reverse`. Without first states it begins with zeros.
     pub(crate) fn run(
         &mut self,
         pass: &mut Pass<'_, T>,
         layer: &Layer,
         steps: &Steps,
         input: Input<'_, T>,
-        first: &State<T>,
+        first: Option<&State<T>>,
         reverse: bool,
     ) {
         let all = 0..steps.total();
@@ -339,7 +350,7 @@ impl<T: Real> Trace<T> {
     }
 
     /// The way back through the step of these rows: from the gradient of their states to that of their sums. `d_state` comes from
-    /// above, `carry` from the next step and becomes that for the step before.
+    /// above, `carry` from the next step and becomes that for the step before, if there is one.
     pub(crate) fn step_backward(
         &mut self,
         pass: &mut Pass<'_, T>,
@@ -367,12 +378,14 @@ impl<T: Real> Trace<T> {
                 lstm_backward(pass.isa, h, gates, before, tangent, d_state, memory, &mut self.scratch);
             }
         }
-        let of_state = View::strided(&gates[layer.state_sums()..], rows.len(), layer.sums(), width);
-        pass.apply_backward(layer.recurrent, of_state, carried, h, into);
+        if rows != self.from_zeros {
+            let of_state = View::strided(&gates[layer.state_sums()..], rows.len(), layer.sums(), width);
+            pass.apply_backward(layer.recurrent, of_state, carried, h, into);
+        }
     }
 
     /// The way back over a whole sequence: `d_state` from above, `carry` from the states after the last steps, which
-    /// becomes that of the states before the first.
+    /// becomes that of the states before the first, unless these were zeros.
     pub(crate) fn run_backward(
         &mut self,
         pass: &mut Pass<'_, T>,
@@ -406,8 +419,12 @@ impl<T: Real> Trace<T> {
         } else {
             add_columns(pass.isa, of_state, width, d_recurrent);
         }
-        let (d, x) = (View::strided(of_state, rows, sums, width), View::new(&self.before, rows, h));
-        pass.learn(layer.recurrent, d, x, h, gradients);
+        // They are the first or, from the end, the last.
+        let Range { start, end } = self.from_zeros;
+        let rest = if start == 0 { end..rows } else { 0..start };
+        let of_state = &of_state[(rest.start * width).min(of_state.len())..];
+        let before = View::new(&self.before[rest.start * h..], rest.len(), h);
+        pass.learn(layer.recurrent, View::strided(of_state, rest.len(), sums, width), before, h, gradients);
     }
 
     /// After the way back: the gradient of the sums of some rows that depend on the input.
