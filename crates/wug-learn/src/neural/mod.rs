@@ -93,7 +93,9 @@ impl<B: Blueprint> Learner for Neural<B> {
         words.keep_share(task.settings.number("share"), &mut task.streams("share").item(0));
         let built = self.blueprint.build(&task.settings, words.sizes())?;
         let plan = Plan::read(task, &words, built.width)?;
-        let (engine, values) = train::train(self.about.name, task, &plan, &words, built)?;
+        // On a thread of the pool: another one would have to wake it several times an update.
+        let train = |_: &rayon::Scope<'_>| train::train(self.about.name, task, &plan, &words, built);
+        let (engine, values) = rayon::scope(train)?;
         Ok(Box::new(Trained { engine: Mutex::new(engine), values, plan, words }))
     }
 }

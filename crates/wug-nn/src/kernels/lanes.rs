@@ -9,6 +9,16 @@ pub trait Lanes: Sized {
     /// `sums += left * right`, element by element; [`LANES`] or half as many.
     #[doc(hidden)]
     fn multiply_add<V: Vectors, const N: usize>(sums: &mut [Self; N], left: Self, right: &[Self; N]);
+
+    /// Rows as columns.
+    #[doc(hidden)]
+    fn turned(block: [[Self; 4]; 4]) -> [[Self; 4]; 4];
+}
+
+/// Rows as columns, number by number.
+#[inline(always)]
+fn turned<T: Copy>(block: [[T; 4]; 4]) -> [[T; 4]; 4] {
+    std::array::from_fn(|i| block.map(|row| row[i]))
 }
 
 impl Lanes for f64 {
@@ -18,6 +28,11 @@ impl Lanes for f64 {
             *sum = if V::FUSED { left.mul_add(right, *sum) } else { left * right + *sum };
         }
     }
+
+    #[inline(always)]
+    fn turned(block: [[Self; 4]; 4]) -> [[Self; 4]; 4] {
+        turned(block)
+    }
 }
 
 impl Lanes for f32 {
@@ -25,6 +40,14 @@ impl Lanes for f32 {
     fn multiply_add<V: Vectors, const N: usize>(sums: &mut [Self; N], left: Self, right: &[Self; N]) {
         const { assert!(N == LANES || N == LANES / 2) };
         V::multiply_add(sums, left, right);
+    }
+
+    #[inline(always)]
+    fn turned(block: [[Self; 4]; 4]) -> [[Self; 4]; 4] {
+        #[cfg(target_arch = "x86_64")]
+        return x86::turned(block);
+        #[cfg(not(target_arch = "x86_64"))]
+        turned(block)
     }
 }
 
@@ -50,9 +73,9 @@ pub(super) mod x86 {
     #![allow(unsafe_code)]
 
     use std::arch::x86_64::{
-        _MM_HINT_T1, _mm_add_ps, _mm_loadu_ps, _mm_mul_ps, _mm_prefetch, _mm_set1_ps, _mm_storeu_ps,
-        _mm256_fmadd_ps, _mm256_loadu_ps, _mm256_set1_ps, _mm256_storeu_ps, _mm512_fmadd_ps, _mm512_loadu_ps,
-        _mm512_set1_ps, _mm512_storeu_ps,
+        _MM_HINT_T1, _mm_add_ps, _mm_loadu_ps, _mm_movehl_ps, _mm_movelh_ps, _mm_mul_ps, _mm_prefetch,
+        _mm_set1_ps, _mm_storeu_ps, _mm_unpackhi_ps, _mm_unpacklo_ps, _mm256_fmadd_ps, _mm256_loadu_ps,
+        _mm256_set1_ps, _mm256_storeu_ps, _mm512_fmadd_ps, _mm512_loadu_ps, _mm512_set1_ps, _mm512_storeu_ps,
     };
 
     use super::LANES;
@@ -66,6 +89,25 @@ pub(super) mod x86 {
                 _mm_storeu_ps(sums.as_mut_ptr(), _mm_add_ps(_mm_loadu_ps(sums.as_ptr()), product));
             }
         }
+    }
+
+    /// Rows as columns. Left to itself the compiler moves number by number.
+    #[inline(always)]
+    pub(super) fn turned(block: [[f32; 4]; 4]) -> [[f32; 4]; 4] {
+        let mut columns = [[0.0; 4]; 4];
+        // SAFETY: every x86-64 has these instructions; rows and columns are four numbers long.
+        unsafe {
+            let [a, b, c, d] = block.map(|row| _mm_loadu_ps(row.as_ptr()));
+            let (low, high) = (
+                [_mm_unpacklo_ps(a, b), _mm_unpacklo_ps(c, d)],
+                [_mm_unpackhi_ps(a, b), _mm_unpackhi_ps(c, d)],
+            );
+            _mm_storeu_ps(columns[0].as_mut_ptr(), _mm_movelh_ps(low[0], low[1]));
+            _mm_storeu_ps(columns[1].as_mut_ptr(), _mm_movehl_ps(low[1], low[0]));
+            _mm_storeu_ps(columns[2].as_mut_ptr(), _mm_movelh_ps(high[0], high[1]));
+            _mm_storeu_ps(columns[3].as_mut_ptr(), _mm_movehl_ps(high[1], high[0]));
+        }
+        columns
     }
 
     /// Has the start of a line brought into the second-level cache.

@@ -106,11 +106,9 @@ impl<T: Real> Packed<T> {
                     let blocks = lines.map(|line| line.as_chunks::<4>().0);
                     let (whole, rest) = rows.as_chunks_mut::<4>();
                     for (i, rows) in whole.iter_mut().enumerate() {
-                        // Sixteen numbers that are turned in registers.
-                        let block = blocks.map(|line| line[i]);
-                        for (k, row) in rows.iter_mut().enumerate() {
-                            let cells: &mut [T; 4] = (&mut row[j..j + 4]).try_into().expect("four");
-                            *cells = block.map(|line| line[k]);
+                        let block = T::turned(blocks.map(|line| line[i]));
+                        for (row, cells) in rows.iter_mut().zip(block) {
+                            row[j..j + 4].copy_from_slice(&cells);
                         }
                     }
                     let done = whole.len() * 4;
