@@ -63,10 +63,12 @@ fn report(name: &str, attention: bool, batch: u32, device: Device, turns: bool) 
 }
 
 /// Additions and multiplications of an example's products, forward and twice as many back. In large batches the words of the
-/// first layers are multiplied once for all places, and what is attended to once for each word of the source.
+/// first layers are multiplied once for all places, and what is attended to once for each word of the source; the zeros that
+/// the encoder begins with are not multiplied.
 fn operations(attention: bool, batch: u32) -> f64 {
     let cell = 4 * HIDDEN * 2 * HIDDEN;
-    let saved = if batch > 1 { (SOURCE + TARGET) * 4 * HIDDEN * HIDDEN } else { 0 };
+    let words = if batch > 1 { SOURCE + TARGET } else { 0 };
+    let saved = (words + LAYERS) * 4 * HIDDEN * HIDDEN;
     let attended = SOURCE * (4 * HIDDEN + HIDDEN) * HIDDEN + TARGET * (HIDDEN + WORDS) * HIDDEN;
     let attended = if attention { attended } else { 0 };
     let products = (SOURCE + TARGET) * LAYERS * cell + TARGET * HIDDEN * WORDS + attended;

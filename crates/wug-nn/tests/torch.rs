@@ -141,6 +141,26 @@ fn transformers_match_pytorch() {
     check(&transformers());
 }
 
+/// A run that was begun on a machine with one of them goes on to the same bits on a machine with the other.
+#[test]
+fn avx512_and_avx2_give_the_same_bits() {
+    let [Some(wide), Some(narrow)] = ["avx512", "avx2"].map(Isa::named) else {
+        println!("skipped: this machine does not have both instruction sets");
+        return;
+    };
+    for case in recurrent_models().iter().chain(&transformers()) {
+        let lessons: Vec<Lesson<'_>> =
+            case.lessons.iter().map(|(source, target)| Lesson { source, target, forced: true }).collect();
+        let step = Step { key: Some(7), smoothing: case.smoothing, ..Step::PLAIN };
+        let gradients = |isa| {
+            let mut engine = Engine::boxed((case.build)(), isa);
+            let (outcome, gradients) = engine.learn(&case.values, &lessons, step);
+            (outcome.loss.to_bits(), gradients.iter().map(|x| x.to_bits()).collect::<Vec<u32>>())
+        };
+        assert!(gradients(wide) == gradients(narrow), "{}", case.name);
+    }
+}
+
 #[cfg(feature = "burn")]
 #[test]
 fn every_device_matches_pytorch() {
