@@ -1,6 +1,7 @@
 //! Small work on rows: words to vectors and back, sums of columns, dropout, cross-entropy.
 
 use super::isa::{Isa, Kernel, Vectors};
+use super::softmax::largest_of;
 use crate::Real;
 
 kernel! {
@@ -129,16 +130,16 @@ kernel! {
         let spread = smoothing / classes as f64;
         let mut loss = 0.0;
         for (row, &target) in scores.chunks_exact_mut(classes).zip(targets) {
-            let top = row.iter().copied().fold(T::from_f64(f64::NEG_INFINITY), |a, b| if b > a { b } else { a });
+            let top = largest_of(row);
             let mut right = (1.0 - smoothing) * (row[target as usize] - top).to_f64();
             if smoothing > 0.0 {
                 right += spread * row.iter().map(|&score| (score - top).to_f64()).sum::<f64>();
             }
-            let mut sum = T::ZERO;
+            // The sum is apart because exponentials that are added up one by one are no vectors.
             for score in row.iter_mut() {
                 *score = (*score - top).exp();
-                sum += *score;
             }
+            let sum: T = row.iter().copied().sum();
             loss += sum.to_f64().ln() - right;
             let share = factor / sum;
             for score in row.iter_mut() {
