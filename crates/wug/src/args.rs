@@ -393,6 +393,7 @@ Experiments with the same --out share their runs.
 Examples:
   wug reproduce mns/table-1                       about a minute
   wug reproduce mns/table-1 --format markdown
+  wug reproduce hint/table-3 --row transformer    one row of a table that takes long
   wug reproduce my-table.toml --scale smoke       a file of your own")]
 pub(crate) struct Reproduce {
     /// The experiment as `wug list experiments` prints it, or a TOML file
@@ -401,6 +402,12 @@ pub(crate) struct Reproduce {
     /// How much of it: smoke (seconds; no result), cpu (fewer runs), paper (all)
     #[arg(long, value_name = "SCALE", default_value = "cpu")]
     pub(crate) scale: wug_report::Scale,
+    /// Run only this row (may be given again); the table shows all that is done
+    #[arg(long = "row", value_name = "NAME")]
+    pub(crate) rows: Vec<String>,
+    /// Run only what this column needs (may be given again)
+    #[arg(long = "column", value_name = "NAME")]
+    pub(crate) columns: Vec<String>,
     /// The folder for its runs and tables [default: runs/EXPERIMENT/SCALE]
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) out: Option<PathBuf>,

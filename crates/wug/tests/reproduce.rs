@@ -43,6 +43,32 @@ fn a_table_is_run_once_and_printed_beside_the_papers() {
 }
 
 #[test]
+fn only_the_rows_and_columns_that_are_named_are_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("mine.toml");
+    let columns = ["circle", "circle-to-20", "circle-to-50"]
+        .map(|name| format!("[[column]]\nname = \"{name}\"\ndataset = \"mns/{name}\"\n"));
+    let rows = ["always-one", "chance"]
+        .map(|name| format!("[[row]]\nname = \"{name}\"\nrun = {{ learner = \"{name}\" }}\n"));
+    let head = "title = \"Mine\"\npaper = \"ours\"\nsource = \"1\"\n\
+                [scale]\nsmoke = { limit = 10 }\ncpu = {}\npaper = {}\n";
+    fs::write(&file, [head, &columns.concat(), &rows.concat()].concat()).unwrap();
+    let out = folder.path().join("out");
+    let all = ["reproduce", text(&file), "--scale", "smoke", "--out", text(&out)];
+    let run = |more: &[&str]| {
+        let table = ok(&[&all[..], more].concat());
+        (table, files(&out).iter().filter(|(name, _)| name.ends_with("scores.json")).count())
+    };
+    let said = fails(2, &[&all[..], &["--row", "change"]].concat());
+    assert!(said.contains("there is no row `change`; there are\n  always-one\n  chance"), "{said}");
+    let (table, runs) = run(&["--row", "chance", "--column", "circle", "--column", "circle-to-20"]);
+    assert_eq!(runs, 2, "{table}");
+    assert!(table.contains("always-one"), "the whole table: {table}");
+    assert_eq!(run(&["--column", "circle-to-50"]).1, 4);
+    assert_eq!(run(&[]).1, 6);
+}
+
+#[test]
 fn learners_that_do_not_exist_are_named() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("mine.toml");

@@ -324,11 +324,32 @@ impl Experiment {
 
     /// Every run, each once: all first runs before all second ones, so that a table left half done has no empty cells.
     pub fn cells(&self) -> Vec<Cell> {
+        self.cells_where(|_| true, |_| true)
+    }
+
+    /// The runs of the rows and the columns with these names; of all rows, or columns, where none is named.
+    pub fn cells_of(&self, rows: &[String], columns: &[String]) -> Result<Vec<Cell>> {
+        let known: [Vec<&str>; 2] = [
+            self.rows.iter().map(|row| row.name.as_str()).collect(),
+            self.columns.iter().map(|column| column.name.as_str()).collect(),
+        ];
+        for ((names, known), what) in [rows, columns].into_iter().zip(known).zip(["row", "column"]) {
+            if let Some(name) = names.iter().find(|name| !known.contains(&name.as_str())) {
+                let known = known.join("\n  ");
+                return Err(wrong(&self.name, format!("there is no {what} `{name}`; there are\n  {known}")));
+            }
+        }
+        let has = |names: &[String], name: &String| names.is_empty() || names.contains(name);
+        Ok(self.cells_where(|row| has(rows, &row.name), |column| has(columns, &column.name)))
+    }
+
+    fn cells_where(&self, is_row: impl Fn(&Row) -> bool, is_column: impl Fn(&Column) -> bool) -> Vec<Cell> {
         let most = self.rows.iter().map(|row| row.runs).max().unwrap_or_default();
         let (mut cells, mut known) = (Vec::new(), BTreeSet::new());
         for number in 0..most {
-            for row in self.rows.iter().filter(|row| number < row.runs) {
-                for cell in self.columns.iter().filter_map(|column| self.cell(row, column, number)) {
+            for row in self.rows.iter().filter(|row| number < row.runs && is_row(row)) {
+                let columns = self.columns.iter().filter(|column| is_column(column));
+                for cell in columns.filter_map(|column| self.cell(row, column, number)) {
                     if known.insert(cell.clone()) {
                         cells.push(cell);
                     }

@@ -66,7 +66,7 @@ struct Ran {
 fn run_all(args: &Reproduce, experiment: &Experiment, folder: &Path) -> Result<Ran> {
     let mut open: Vec<Vec<Cell>> = Vec::new();
     let mut count = 0;
-    for cell in experiment.cells() {
+    for cell in experiment.cells_of(&args.rows, &args.columns)? {
         if has_learner(&cell.learner) && !is_done(&folder.join(cell.folder()))? {
             count += 1;
             // One after the other, so that those that follow need not train again.
