@@ -1,7 +1,7 @@
 //! The loops that take the time, each compiled for every instruction set and chosen when the program runs.
 //!
-//! They are plain Rust over slices; the compiler makes the vectors. The one thing that needs `unsafe` is to call code
-//! that was compiled for more than the machine may have, and that is in `isa.rs` alone.
+//! They are plain Rust over slices, of which the compiler makes vectors. `unsafe` is in two files: `isa.rs` calls code that was
+//! compiled for more than the machine may have, and `lanes.rs` spells out vectors where the compiler makes none.
 
 /// Defines a function whose body is compiled for every instruction set.
 macro_rules! kernel {

@@ -419,7 +419,7 @@ impl<T: Real> Trace<T> {
         } else {
             add_columns(pass.isa, of_state, width, d_recurrent);
         }
-        // They are the first or, from the end, the last.
+        // Rows that came from zeros add nothing. They are the first or, where the sequence is read from its end, the last.
         let Range { start, end } = self.from_zeros;
         let rest = if start == 0 { end..rows } else { 0..start };
         let of_state = &of_state[(rest.start * width).min(of_state.len())..];
