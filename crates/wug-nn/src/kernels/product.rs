@@ -21,8 +21,8 @@ const LEAVES: usize = 8;
 /// Columns of a right factor up to which packing the left one would take longer than it saves.
 const NARROW: usize = 256;
 
-/// Numbers of a right factor from which it is far from the processor when it is needed again.
-const FAR: usize = 1 << 18;
+/// Lines of a right factor from which it is far from the processor when it is needed again.
+const FAR: usize = 1 << 14;
 
 /// A matrix in someone else's buffer: element (i, j) is at `i * row_stride + j * column_stride`.
 #[derive(Debug, Clone, Copy)]
@@ -63,25 +63,28 @@ impl<'a, T: Real> View<'a, T> {
     }
 }
 
+/// A row of a panel. Reading one that lay across two lines of the cache would take twice as long.
+#[derive(Debug, Clone, Copy)]
+#[repr(align(64))]
+struct Line<T>([T; COLUMNS]);
+
 /// A right factor in the order in which [`product`] reads it: panels of 16 columns, filled up with zeros.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Packed<T> {
     rows: usize,
     columns: usize,
-    data: Vec<T>,
+    data: Vec<Line<T>>,
 }
 
 impl<T: Real> Packed<T> {
     /// Takes the place of what was packed before.
     pub(crate) fn pack(&mut self, matrix: View<'_, T>) {
         (self.rows, self.columns) = (matrix.rows, matrix.columns);
-        self.data.resize(matrix.rows * matrix.columns.next_multiple_of(COLUMNS), T::ZERO);
-        for (panel, first) in
-            self.data.chunks_exact_mut(matrix.rows.max(1) * COLUMNS).zip((0..).step_by(COLUMNS))
-        {
+        self.data.resize(matrix.rows * matrix.columns.div_ceil(COLUMNS), Line([T::ZERO; COLUMNS]));
+        for (rows, first) in self.data.chunks_exact_mut(matrix.rows.max(1)).zip((0..).step_by(COLUMNS)) {
             let width = COLUMNS.min(matrix.columns - first);
             if matrix.column_stride == 1 {
-                for (i, row) in panel.as_chunks_mut::<COLUMNS>().0.iter_mut().enumerate() {
+                for (i, Line(row)) in rows.iter_mut().enumerate() {
                     let line = &matrix.data[i * matrix.row_stride + first..];
                     // A copy of known size is a move of registers, not a call.
                     if let (Some(line), COLUMNS) = (line.first_chunk::<COLUMNS>(), width) {
@@ -94,9 +97,8 @@ impl<T: Real> Packed<T> {
             } else {
                 // Lines are read in order, four abreast: each is a column of the panel.
                 debug_assert_eq!(matrix.row_stride, 1, "rows or columns are one after the other");
-                let (rows, _) = panel.as_chunks_mut::<COLUMNS>();
                 if width < COLUMNS {
-                    for row in rows.iter_mut() {
+                    for Line(row) in rows.iter_mut() {
                         row[width..].fill(T::ZERO);
                     }
                 }
@@ -107,18 +109,18 @@ impl<T: Real> Packed<T> {
                     let (whole, rest) = rows.as_chunks_mut::<4>();
                     for (i, rows) in whole.iter_mut().enumerate() {
                         let block = T::turned(blocks.map(|line| line[i]));
-                        for (row, cells) in rows.iter_mut().zip(block) {
+                        for (Line(row), cells) in rows.iter_mut().zip(block) {
                             row[j..j + 4].copy_from_slice(&cells);
                         }
                     }
                     let done = whole.len() * 4;
-                    for (i, row) in rest.iter_mut().enumerate() {
+                    for (i, Line(row)) in rest.iter_mut().enumerate() {
                         let cells: &mut [T; 4] = (&mut row[j..j + 4]).try_into().expect("four");
                         *cells = lines.map(|line| line[done + i]);
                     }
                 }
                 for j in width - width % 4..width {
-                    rows.iter_mut().zip(line(j)).for_each(|(row, &x)| row[j] = x);
+                    rows.iter_mut().zip(line(j)).for_each(|(Line(row), &x)| row[j] = x);
                 }
             }
         }
@@ -133,11 +135,11 @@ impl<T: Real> Packed<T> {
         depth: &Range<usize>,
         rows: &Range<usize>,
         all_rows: usize,
-    ) -> std::slice::Chunks<'_, T> {
+    ) -> std::slice::Chunks<'_, Line<T>> {
         let far = self.data.len() >= FAR && rows.len() == all_rows;
-        let start = ((panel + 1) * self.rows + depth.start) * COLUMNS;
-        let next = if far { self.data.get(start..start + depth.len() * COLUMNS) } else { None };
-        let share = depth.len().div_ceil(rows.len().div_ceil(ROWS)) * COLUMNS;
+        let start = (panel + 1) * self.rows + depth.start;
+        let next = if far { self.data.get(start..start + depth.len()) } else { None };
+        let share = depth.len().div_ceil(rows.len().div_ceil(ROWS));
         next.unwrap_or_default().chunks(share)
     }
 
@@ -244,12 +246,12 @@ impl<T: Real> Kernel for Blocks<'_, T> {
             if !direct {
                 pack_left(&left, rows.clone(), depth.clone(), scratch);
             }
-            for (panel, column) in right.data.chunks_exact(right.rows * COLUMNS).zip((0..).step_by(COLUMNS)) {
-                let panel = &panel[depth.start * COLUMNS..depth.end * COLUMNS];
+            for (panel, column) in right.data.chunks_exact(right.rows).zip((0..).step_by(COLUMNS)) {
+                let panel = &panel[depth.clone()];
                 let width = COLUMNS.min(right.columns - column);
                 let mut ahead = right.ahead(column / COLUMNS, &depth, &rows, left.rows);
                 for span in tiles(rows.clone()) {
-                    for line in ahead.next().unwrap_or_default().chunks(COLUMNS) {
+                    for Line(line) in ahead.next().unwrap_or_default() {
                         prefetch(line);
                     }
                     let (row, height) = (span.start, span.len());
@@ -305,22 +307,22 @@ impl<T: Real> Kernel for SingleRow<'_, T> {
             pack_left(&left, 0..1, depth.clone(), scratch);
             let line = &scratch[..depth.len()];
             let panel = |i: usize| {
-                let start = (i * right.rows + depth.start) * COLUMNS;
-                start..start + depth.len() * COLUMNS
+                let start = i * right.rows + depth.start;
+                start..start + depth.len()
             };
-            let size = 4 * right.rows * COLUMNS;
+            let size = 4 * right.rows;
             for (panels, column) in right.data.chunks(size).zip((0..).step_by(4 * COLUMNS)) {
                 let out = &mut out[column..right.columns.min(column + 4 * COLUMNS)];
                 if panels.len() == size {
-                    let four = [0, 1, 2, 3].map(|i| panels[panel(i)].as_chunks::<COLUMNS>().0);
+                    let four = [0, 1, 2, 3].map(|i| &panels[panel(i)]);
                     let mut sums = [[T::ZERO; COLUMNS]; 4];
                     for ((((&left, a), b), c), d) in
                         line.iter().zip(four[0]).zip(four[1]).zip(four[2]).zip(four[3])
                     {
-                        T::multiply_add::<V, COLUMNS>(&mut sums[0], left, a);
-                        T::multiply_add::<V, COLUMNS>(&mut sums[1], left, b);
-                        T::multiply_add::<V, COLUMNS>(&mut sums[2], left, c);
-                        T::multiply_add::<V, COLUMNS>(&mut sums[3], left, d);
+                        T::multiply_add::<V, COLUMNS>(&mut sums[0], left, &a.0);
+                        T::multiply_add::<V, COLUMNS>(&mut sums[1], left, &b.0);
+                        T::multiply_add::<V, COLUMNS>(&mut sums[2], left, &c.0);
+                        T::multiply_add::<V, COLUMNS>(&mut sums[3], left, &d.0);
                     }
                     put(sums.as_flattened(), out, into);
                 } else {
@@ -386,7 +388,7 @@ fn pack_tile<T: Real, const HEIGHT: usize>(
 #[inline(always)]
 fn tile<T: Real, V: Vectors, const HEIGHT: usize>(
     left: Rows<'_, T>,
-    right: &[T],
+    right: &[Line<T>],
     out: &mut [T],
     stride: usize,
     width: usize,
@@ -435,12 +437,11 @@ enum Rows<'a, T> {
 #[inline(always)]
 fn sums<T: Real, V: Vectors, const HEIGHT: usize, const WIDTH: usize>(
     left: Rows<'_, T>,
-    right: &[T],
+    right: &[Line<T>],
 ) -> [[T; WIDTH]; HEIGHT] {
     let mut sums = [[T::ZERO; WIDTH]; HEIGHT];
-    let (right, _) = right.as_chunks::<COLUMNS>();
     let first =
-        |row: &'_ [T; COLUMNS]| -> [T; WIDTH] { *row.first_chunk().expect("no more than a panel has") };
+        |line: &'_ Line<T>| -> [T; WIDTH] { *line.0.first_chunk().expect("no more than a panel has") };
     match left {
         Rows::Abreast(left) => {
             for (left, right) in left.as_chunks::<HEIGHT>().0.iter().zip(right) {
