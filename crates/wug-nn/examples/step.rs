@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use wug_nn::kernels::{Isa, peak};
 use wug_nn::recurrent::{Attention, Begin, Bridge, Cell, Config, Model, Output};
-use wug_nn::{Device, Engine, Lesson, Optimiser, Rule, Step};
+use wug_nn::{Buffer, Device, Engine, Lesson, Optimiser, Rule, Step};
 
 const LAYERS: usize = 2;
 const HIDDEN: usize = 200;
@@ -107,7 +107,7 @@ fn prepare(attention: bool, batch: u32, device: Device) -> impl FnMut() {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         f64::from(state >> 8) / f64::from(1 << 24)
     };
-    let mut values: Vec<f32> = model.layout().draw(&mut unit);
+    let mut values: Buffer<f32> = model.layout().draw(&mut unit);
     let mut optimiser = Optimiser::new(Rule::ADAM, values.len());
     let (source, target) = (SOURCE as u32, TARGET as u32);
     let sources: Vec<Vec<u32>> =

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use wug_nn::kernels::Isa;
 use wug_nn::transformer::{Config, Model};
-use wug_nn::{Engine, Lesson, Optimiser, Query, Rule, Step};
+use wug_nn::{Buffer, Engine, Lesson, Optimiser, Query, Rule, Step};
 
 const BATCH: u32 = 128;
 const SOURCE: u32 = 12;
@@ -76,7 +76,7 @@ fn time(width: usize, lengths: &[(u32, usize)]) -> Times {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         f64::from(state >> 8) / f64::from(1 << 24)
     };
-    let mut values: Vec<f32> = engine.network().layout().draw(unit);
+    let mut values: Buffer<f32> = engine.network().layout().draw(unit);
     let mut optimiser = Optimiser::new(Rule::ADAM, values.len());
     let source = |(i, length): (u32, u32)| (0..length).map(|t| (i + 3 * t) % WORDS).collect();
     let sources: Vec<Vec<u32>> = (0..BATCH).map(|i| source((i, SOURCE))).collect();

@@ -2,7 +2,7 @@ use std::ops::Range;
 
 use crate::kernels::{dropout, largest};
 use crate::network::{Lesson, Pass, Query};
-use crate::{Real, Steps};
+use crate::{Buffer, Real, Steps};
 
 /// A few examples in the order of the kernels: the sources from long to short, and so, apart from them, the targets.
 #[derive(Debug)]
@@ -149,8 +149,8 @@ impl Batch {
         key: Option<u64>,
         place: Place,
         width: usize,
-    ) -> Vec<T> {
-        let (Some(key), true) = (key, probability > 0.0) else { return Vec::new() };
+    ) -> Buffer<T> {
+        let (Some(key), true) = (key, probability > 0.0) else { return Buffer::default() };
         let (steps, index) = match place {
             Place::Source(_) => (&self.sources, &self.source_index),
             Place::Target(_) => (&self.targets, &self.target_index),

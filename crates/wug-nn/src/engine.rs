@@ -2,11 +2,11 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use crate::Real;
 use crate::device::{Device, Elsewhere};
 use crate::kernels::{Isa, add};
 use crate::network::{Lesson, Network, Outcome, Pass, Query, Room, Shard, Step};
 use crate::parameters::{Gradients, Weights};
+use crate::{Buffer, Real};
 
 /// At most so many examples are computed together by one thread: many enough that the weights, which each step reads anew,
 /// are worth their way from the cache.
@@ -35,13 +35,13 @@ pub struct Engine<T> {
     shards: Vec<Range<usize>>,
     /// What computes in the place of all this, if it is not the CPU, and its gradient.
     elsewhere: Option<Box<dyn Elsewhere<T>>>,
-    gradients: Vec<T>,
+    gradients: Buffer<T>,
 }
 
 /// What shards are computed in.
 #[derive(Debug, Default)]
 struct Worker<T> {
-    gradients: Vec<T>,
+    gradients: Buffer<T>,
     room: Room<T>,
     outcome: Outcome,
 }
@@ -72,7 +72,7 @@ impl<T: Real> Engine<T> {
             workers: Vec::new(),
             shards: Vec::new(),
             elsewhere: None,
-            gradients: Vec::new(),
+            gradients: Buffer::default(),
         }
     }
 

@@ -11,6 +11,7 @@
 #![allow(clippy::inline_always, clippy::many_single_char_names)]
 
 mod batch;
+mod buffer;
 pub mod device;
 mod engine;
 pub mod kernels;
@@ -25,6 +26,7 @@ mod steps;
 mod tape;
 pub mod transformer;
 
+pub use buffer::Buffer;
 pub use device::Device;
 pub use engine::Engine;
 pub use network::{Lesson, Network, Outcome, Pass, Query, Shard, Step};

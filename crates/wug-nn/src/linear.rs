@@ -1,7 +1,7 @@
-use crate::Real;
 use crate::kernels::{Into, View, add_columns, add_row};
 use crate::network::Pass;
 use crate::parameters::{Gradients, Id, Layout, Start};
+use crate::{Buffer, Real};
 
 /// A matrix and perhaps a bias.
 #[derive(Debug, Clone)]
@@ -24,7 +24,7 @@ impl Linear {
     }
 
     /// `W x + b` for every row.
-    pub(crate) fn forward<T: Real>(&self, pass: &mut Pass<'_, T>, x: &[T]) -> Vec<T> {
+    pub(crate) fn forward<T: Real>(&self, pass: &mut Pass<'_, T>, x: &[T]) -> Buffer<T> {
         let mut out = pass.any(x.len() / self.inputs * self.outputs);
         self.forward_into(pass, x, &mut out, Into::Replace);
         out
@@ -40,7 +40,7 @@ impl Linear {
     }
 
     /// The gradient of the input.
-    pub(crate) fn backward<T: Real>(&self, pass: &mut Pass<'_, T>, d: &[T]) -> Vec<T> {
+    pub(crate) fn backward<T: Real>(&self, pass: &mut Pass<'_, T>, d: &[T]) -> Buffer<T> {
         let rows = d.len() / self.outputs;
         let mut d_x = pass.any(rows * self.inputs);
         self.backward_into(pass, d, &mut d_x, Into::Replace);

@@ -1,8 +1,8 @@
 use std::fmt::Debug;
 
-use crate::Real;
 use crate::kernels::{Into, Isa, Packed, View, product};
 use crate::parameters::{Gradients, Id, Layout, Weights};
+use crate::{Buffer, Real};
 
 /// One example of a batch.
 #[derive(Debug, Clone)]
@@ -98,9 +98,9 @@ pub trait Network<T>: Debug + Send + Sync {
 /// Buffers that outlive a pass: memory that the system gives anew costs more than most of what is done with it.
 #[derive(Debug, Default)]
 pub(crate) struct Room<T> {
-    scratch: Vec<T>,
+    scratch: Buffer<T>,
     packed: Packed<T>,
-    free: Vec<Vec<T>>,
+    free: Vec<Buffer<T>>,
 }
 
 /// What all functions of a pass need: the instructions, the parameters, room for the products.
@@ -124,30 +124,23 @@ impl<'a, T: Real> Pass<'a, T> {
     }
 
     /// So many zeros, in a buffer that was used before if there is one.
-    pub(crate) fn zeros(&mut self, len: usize) -> Vec<T> {
-        let mut zeros = self.stale(0, len);
-        zeros.resize(len, T::ZERO);
+    pub(crate) fn zeros(&mut self, len: usize) -> Buffer<T> {
+        let mut zeros = self.any(len);
+        zeros.fill(T::ZERO);
         zeros
     }
 
-    /// So many numbers that have to be written before they are read.
-    pub(crate) fn any(&mut self, len: usize) -> Vec<T> {
-        let mut any = self.stale(len, len);
-        any.resize(len, T::ZERO);
+    /// So many numbers that have to be written before they are read, in such a buffer.
+    pub(crate) fn any(&mut self, len: usize) -> Buffer<T> {
+        let free = &mut self.room.free;
+        let fits = (0..free.len()).filter(|&i| free[i].capacity() >= len).min_by_key(|&i| free[i].capacity());
+        let mut any = fits.map(|i| free.swap_remove(i)).unwrap_or_default();
+        any.stretch(len);
         any
     }
 
-    /// A used buffer that has room for `len` numbers, shortened to `keep`.
-    fn stale(&mut self, keep: usize, len: usize) -> Vec<T> {
-        let free = &mut self.room.free;
-        let fits = (0..free.len()).filter(|&i| free[i].capacity() >= len).min_by_key(|&i| free[i].capacity());
-        let mut buffer = fits.map(|i| free.swap_remove(i)).unwrap_or_default();
-        buffer.truncate(keep);
-        buffer
-    }
-
     /// Keeps buffers for [`Pass::zeros`].
-    pub(crate) fn recycle(&mut self, buffers: impl IntoIterator<Item = Vec<T>>) {
+    pub(crate) fn recycle(&mut self, buffers: impl IntoIterator<Item = Buffer<T>>) {
         self.room.free.extend(buffers.into_iter().filter(|buffer| buffer.capacity() > 0));
     }
 

@@ -1,8 +1,8 @@
 use rayon::prelude::*;
 
-use crate::Real;
 use crate::engine::BLOCK;
 use crate::kernels::{AdamStep, Isa, adam, descend, scale_add, squares};
+use crate::{Buffer, Real};
 
 /// How parameters follow their gradients.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -34,7 +34,7 @@ pub struct Optimiser<T> {
     /// How parameters follow their gradients.
     pub rule: Rule,
     /// Adam's means of the gradients and of their squares; empty for gradient descent.
-    pub moments: [Vec<T>; 2],
+    pub moments: [Buffer<T>; 2],
     /// Adam's constants to the power of the number of steps.
     pub powers: [f64; 2],
 }
@@ -43,7 +43,7 @@ impl<T: Real> Optimiser<T> {
     /// An optimiser of so many parameters that has made no step.
     pub fn new(rule: Rule, parameters: usize) -> Self {
         let size = if rule == Rule::Sgd { 0 } else { parameters };
-        Self { rule, moments: [vec![T::ZERO; size], vec![T::ZERO; size]], powers: [1.0, 1.0] }
+        Self { rule, moments: [Buffer::zeros(size), Buffer::zeros(size)], powers: [1.0, 1.0] }
     }
 
     /// Makes a step. The gradient is shortened to the length `clip` if it is longer (0: never); its length is returned.

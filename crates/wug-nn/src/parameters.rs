@@ -2,8 +2,8 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use crate::Real;
 use crate::kernels::{self, Packed, View};
+use crate::{Buffer, Real};
 
 /// How a tensor starts.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -96,7 +96,7 @@ impl Layout {
     /// First values. `unit` draws uniformly from [0, 1).
     ///
     /// A normal number is the sum of twelve uniform ones less six: exact arithmetic, so the same on any machine.
-    pub fn draw<T: Real>(&self, mut unit: impl FnMut() -> f64) -> Vec<T> {
+    pub fn draw<T: Real>(&self, mut unit: impl FnMut() -> f64) -> Buffer<T> {
         let mut values = Vec::with_capacity(self.len());
         for tensor in &self.tensors {
             for _ in tensor.range() {
@@ -110,7 +110,7 @@ impl Layout {
                 }));
             }
         }
-        values
+        values.into()
     }
 }
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use wug_data::{Error, Result, write_file};
-use wug_nn::{Layout, Optimiser, Rule};
+use wug_nn::{Buffer, Layout, Optimiser, Rule};
 
 use super::tensorboard;
 
@@ -20,7 +20,7 @@ const MOST: usize = 100_000_000;
 #[derive(Debug, Clone)]
 pub(super) struct Checkpoint {
     pub(super) step: u64,
-    pub(super) values: Vec<f32>,
+    pub(super) values: Buffer<f32>,
     pub(super) optimiser: Optimiser<f32>,
     pub(super) best: Option<Best>,
     /// Lines of metrics up to here.
@@ -54,7 +54,7 @@ pub(super) struct Best {
     pub(super) step: u64,
     /// Validations since then.
     pub(super) stale: u64,
-    pub(super) values: Vec<f32>,
+    pub(super) values: Buffer<f32>,
 }
 
 /// What the header says beside the tensors. Numbers that must come back to the bit are kept as their bits.
@@ -131,7 +131,7 @@ impl Checkpoint {
         for (name, moments) in ["optimiser.mean", "optimiser.square"].into_iter().zip(&self.optimiser.moments)
         {
             if !moments.is_empty() {
-                tensors.push((name.to_owned(), vec![moments.len()], moments.as_slice()));
+                tensors.push((name.to_owned(), vec![moments.len()], &moments[..]));
             }
         }
         if let Some(best) = &self.best {
@@ -172,12 +172,14 @@ impl Checkpoint {
             Some(values.iter().map(|&bytes| f32::from_le_bytes(bytes)).collect::<Vec<f32>>())
         };
         let get = |name: &str, len: usize| {
-            tensor(name, len).ok_or_else(|| broken(&format!("tensor `{name}` is missing or cut off")))
+            tensor(name, len)
+                .map(Buffer::from)
+                .ok_or_else(|| broken(&format!("tensor `{name}` is missing or cut off")))
         };
         let total = layout.len();
-        let mut values = Vec::with_capacity(total);
+        let mut values = Buffer::zeros(total);
         for each in layout.tensors() {
-            values.extend(get(&each.name, each.range().len())?);
+            values[each.range()].copy_from_slice(&get(&each.name, each.range().len())?);
         }
         let mut optimiser = Optimiser::new(rule, total);
         optimiser.powers = said.powers.map(f64::from_bits);

@@ -20,7 +20,7 @@ use std::sync::Mutex;
 use serde_json::Value;
 
 use wug_data::{Result, Tokens};
-use wug_nn::{Engine, Network, Query};
+use wug_nn::{Buffer, Engine, Network, Query};
 
 use crate::{About, Answer, Learner, Model, Question, Settings, Size, Task};
 
@@ -103,7 +103,7 @@ impl<B: Blueprint> Learner for Neural<B> {
 /// A trained model.
 struct Trained {
     engine: Mutex<Engine<f32>>,
-    values: Vec<f32>,
+    values: Buffer<f32>,
     plan: Plan,
     words: Words,
 }

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 use rayon::prelude::*;
 
 use wug_data::{Error, Example, Result, Streams};
-use wug_nn::{Engine, Lesson, Optimiser, Query, Step};
+use wug_nn::{Buffer, Engine, Lesson, Optimiser, Query, Step};
 
 use super::Built;
 use super::checkpoint::{Best, Checkpoint, Owner, Totals};
@@ -28,7 +28,7 @@ pub(super) fn train(
     plan: &Plan,
     words: &Words,
     built: Built,
-) -> Result<(Engine<f32>, Vec<f32>)> {
+) -> Result<(Engine<f32>, Buffer<f32>)> {
     let layout = built.network.layout().clone();
     let streams = |what: &str| Streams::new(&format!("{learner}/{what}"), task.dataset(), task.seed);
     let (orders, updates) = (streams("order"), streams("update"));

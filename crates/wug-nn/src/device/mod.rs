@@ -15,6 +15,7 @@ mod remote;
 
 use std::fmt::{self, Debug};
 
+use crate::Buffer;
 use crate::kernels::Isa;
 use crate::network::{Lesson, Network, Outcome, Query, Step};
 
@@ -124,7 +125,13 @@ impl fmt::Display for Device {
 /// Something that computes a model in the place of the CPU.
 pub(crate) trait Elsewhere<T>: Debug + Send {
     /// The loss of a batch; its gradient replaces what is in `gradients`.
-    fn learn(&mut self, values: &[T], lessons: &[Lesson<'_>], step: Step, gradients: &mut Vec<T>) -> Outcome;
+    fn learn(
+        &mut self,
+        values: &[T],
+        lessons: &[Lesson<'_>],
+        step: Step,
+        gradients: &mut Buffer<T>,
+    ) -> Outcome;
 
     /// What [`Engine::answer`](crate::Engine::answer) answers.
     fn answer(&mut self, values: &[T], queries: &[Query<'_>], longest: usize) -> Vec<Option<Vec<u32>>>;

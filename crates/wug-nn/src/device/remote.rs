@@ -8,6 +8,7 @@ use burn_tensor::DeviceKind;
 use burn_tensor::{DeviceType, Int, Tensor, TensorData, Transaction, activation};
 
 use super::{Device, Elsewhere, Heard, Padded, Parameters};
+use crate::Buffer;
 use crate::kernels::Isa;
 use crate::network::{Lesson, Network, Outcome, Query, Step};
 use crate::parameters::Layout;
@@ -117,7 +118,7 @@ impl Elsewhere<f32> for Remote {
         values: &[f32],
         lessons: &[Lesson<'_>],
         step: Step,
-        gradients: &mut Vec<f32>,
+        gradients: &mut Buffer<f32>,
     ) -> Outcome {
         let device = self.device.clone().autodiff();
         let parameters = Parameters::read(&self.layout, values, &device);
@@ -138,7 +139,7 @@ impl Elsewhere<f32> for Remote {
             let right = right(starts[1], some, &whole(&read[1]));
             outcome.add(Outcome { loss: numbers(&read[0])[0].into(), words, right });
         }
-        *gradients = sum.map(|sum| numbers(&sum.into_data())).unwrap_or_default();
+        *gradients = sum.map(|sum| numbers(&sum.into_data())).unwrap_or_default().into();
         outcome
     }
 

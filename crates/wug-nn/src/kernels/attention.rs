@@ -3,20 +3,20 @@
 
 use super::isa::{Isa, Kernel, Vectors};
 use super::lanes::LANES;
-use crate::{Real, Steps};
+use crate::{Buffer, Real, Steps};
 
 /// e^2x of rows of numbers: tanh(a + b) is 1 - 2 / (e^2a e^2b + 1), which takes a quarter of the time where one `a` meets many
 /// `b`.
 #[derive(Debug, Default)]
 pub(crate) struct Powers<T> {
-    pub(crate) of: Vec<T>,
+    pub(crate) of: Buffer<T>,
     /// Which rows have powers that are neither too large nor too small to be multiplied.
     within: Vec<bool>,
 }
 
 impl<T: Real> Powers<T> {
     /// Of rows of `size` numbers, in this room.
-    pub(crate) fn new(isa: Isa, rows: &[T], size: usize, mut room: Vec<T>) -> Self {
+    pub(crate) fn new(isa: Isa, rows: &[T], size: usize, mut room: Buffer<T>) -> Self {
         room.resize(rows.len(), T::ZERO);
         let mut within = vec![false; rows.len() / size];
         powers(isa, rows, size, &mut room, &mut within);
@@ -129,7 +129,7 @@ kernel! {
         queries: &'a [T],
         weights: &'a mut [T],
         contexts: &'a mut [T],
-        scratch: &'a mut Vec<T>,
+        scratch: &'a mut Buffer<T>,
     ) {
         let Sources { keys, size, values, width, rows, longest } = sources;
         scratch.resize(2 * size, T::ZERO);
@@ -278,7 +278,7 @@ kernel! {
         d_contexts: &'a [T],
         d_queries: &'a mut [T],
         d_values: &'a mut [T],
-        scratch: &'a mut Vec<T>,
+        scratch: &'a mut Buffer<T>,
     ) {
         let Sources { size, values, width, rows, longest, .. } = sources;
         scratch.resize(longest, T::ZERO);
@@ -332,7 +332,7 @@ kernel! {
         d_contexts: &'a [T],
         mixed: Option<Mixed<'a, T>>,
         gradients: AttentionGradients<'a, T>,
-        scratch: &'a mut Vec<T>,
+        scratch: &'a mut Buffer<T>,
     ) {
         let Sources { keys, size, values, width, rows, longest } = sources;
         let AttentionGradients { queries: d_queries, keys: d_keys, v: d_v } = gradients;
@@ -385,7 +385,7 @@ mod tests {
             // A row of one number each, and the same number among others.
             for b in [a.iter().map(|_| x).collect::<Vec<f32>>(), a.iter().map(|a| x - a).collect()] {
                 let both: Vec<f32> = a.iter().chain(&b).copied().collect();
-                let powers = Powers::new(Isa::best(), &both, 1, Vec::new());
+                let powers = Powers::new(Isa::best(), &both, 1, Buffer::default());
                 for i in 0..a.len() {
                     let mut y = [0.0];
                     let (left, right) = (powers.row(i, 1), powers.row(a.len() + i, 1));
@@ -402,6 +402,6 @@ mod tests {
             }
         }
         assert!(by_powers > 900_000, "{by_powers} by powers");
-        assert!(Powers::new(Isa::best(), &[1.0f32, f32::NAN], 2, Vec::new()).row(0, 2).is_none());
+        assert!(Powers::new(Isa::best(), &[1.0f32, f32::NAN], 2, Buffer::default()).row(0, 2).is_none());
     }
 }

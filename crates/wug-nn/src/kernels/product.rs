@@ -2,7 +2,7 @@ use std::ops::Range;
 
 use super::isa::{Isa, Kernel, Vectors};
 use super::lanes::{LANES, prefetch};
-use crate::Real;
+use crate::{Buffer, Real};
 
 /// Columns of a panel.
 const COLUMNS: usize = LANES;
@@ -170,7 +170,7 @@ pub(crate) fn product<T: Real>(
     out: &mut [T],
     stride: usize,
     into: Into,
-    scratch: &mut Vec<T>,
+    scratch: &mut Buffer<T>,
 ) {
     assert_eq!(left.columns, right.rows, "the factors do not fit");
     if left.rows == 0 || right.columns == 0 {
@@ -497,8 +497,8 @@ mod tests {
             for isa in ISAS {
                 let mut out = vec![7.0; rows * stride];
                 let packed = Packed::new(right);
-                product(isa, left, &packed, &mut out, stride, Into::Replace, &mut Vec::new());
-                product(isa, left, &packed, &mut out, stride, Into::Add, &mut Vec::new());
+                product(isa, left, &packed, &mut out, stride, Into::Replace, &mut Buffer::default());
+                product(isa, left, &packed, &mut out, stride, Into::Add, &mut Buffer::default());
                 for (i, row) in out.chunks_exact(stride.max(1)).enumerate() {
                     let twice: Vec<f64> = expected[i * columns..][..columns].iter().map(|x| 2.0 * x).collect();
                     same(&row[..columns], &twice, 1e-12)?;
@@ -515,7 +515,7 @@ mod tests {
         let multiply = |rows: usize| {
             let mut out = vec![1.0; rows * 41];
             let left = View::new(&left[..rows * 300], rows, 300);
-            product(Isa::best(), left, &packed, &mut out, 41, Into::Add, &mut Vec::new());
+            product(Isa::best(), left, &packed, &mut out, 41, Into::Add, &mut Buffer::default());
             out
         };
         let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
@@ -531,11 +531,19 @@ mod tests {
         let packed = Packed::new(View::new(&right, 300, 40));
         for isa in ISAS {
             let mut all = vec![0.0; 100 * 40];
-            product(isa, View::new(&left, 100, 300), &packed, &mut all, 40, Into::Replace, &mut Vec::new());
+            product(
+                isa,
+                View::new(&left, 100, 300),
+                &packed,
+                &mut all,
+                40,
+                Into::Replace,
+                &mut Buffer::default(),
+            );
             for rows in [1, 2, 7, 11] {
                 let mut some = vec![0.0; rows * 40];
                 let first = View::new(&left[300 * 13..], rows, 300);
-                product(isa, first, &packed, &mut some, 40, Into::Replace, &mut Vec::new());
+                product(isa, first, &packed, &mut some, 40, Into::Replace, &mut Buffer::default());
                 assert_eq!(some, all[40 * 13..40 * (13 + rows)], "{isa}, {rows} rows");
             }
         }

@@ -1,7 +1,7 @@
 //! Softmax with its ways forward and back, the bias of relative positions, and attention of one word.
 
 use super::isa::{Isa, Kernel, Vectors};
-use crate::Real;
+use crate::{Buffer, Real};
 
 /// The largest number of a row, from the largest of each of eight columns: one by one they would wait for each other.
 #[inline(always)]
@@ -177,7 +177,7 @@ kernel! {
         query: &'a [T],
         size: usize,
         factor: T,
-        scores: &'a mut Vec<T>,
+        scores: &'a mut Buffer<T>,
         context: &'a mut [T],
     ) {
         let (width, heads) = (query.len(), query.len() / size);

@@ -2,27 +2,27 @@
 
 use super::Model;
 use super::layer::{Input, State, Trace};
-use crate::Real;
 use crate::batch::{Batch, Place};
 use crate::kernels::{Into, embed, embed_backward, scale_by};
 use crate::linear::Linear;
 use crate::network::Pass;
 use crate::parameters::Gradients;
+use crate::{Buffer, Real};
 
 /// What the encoder has computed.
 pub(crate) struct Encoded<T> {
     layers: Vec<EncodedLayer<T>>,
     /// The states of the last layer, both directions side by side.
-    pub(crate) output: Vec<T>,
+    pub(crate) output: Buffer<T>,
     /// The last states of each layer, both directions side by side, in the order of the decoder's rows.
     pub(crate) last: Vec<State<T>>,
 }
 
 /// What one layer has computed.
 struct EncodedLayer<T> {
-    input: Vec<T>,
+    input: Buffer<T>,
     /// The factors of dropout of the input.
-    factors: Vec<T>,
+    factors: Buffer<T>,
     /// A trace for each direction.
     traces: Vec<Trace<T>>,
 }
@@ -49,7 +49,7 @@ impl Model {
         let by_word = by_word(self.config.dropout, key, self.config.source_words, steps.total());
         let mut x = pass.any(if by_word { 0 } else { steps.total() * self.config.embedding });
         embed(pass.flat(self.source_table), self.config.embedding, &batch.source_words, &mut x);
-        let mut encoded = Encoded { layers: Vec::new(), output: Vec::new(), last: Vec::new() };
+        let mut encoded = Encoded { layers: Vec::new(), output: Buffer::default(), last: Vec::new() };
         for (l, directions) in self.encoder.iter().enumerate() {
             let factors = batch.dropout(
                 pass,
@@ -97,7 +97,7 @@ impl Model {
         pass: &mut Pass<'_, T>,
         batch: &Batch,
         encoded: &mut Encoded<T>,
-        mut d_output: Vec<T>,
+        mut d_output: Buffer<T>,
         d_last: &[State<T>],
         gradients: &mut Gradients<'_, T>,
     ) {
@@ -123,7 +123,7 @@ impl Model {
                 trace.run_backward(pass, layer, steps, &mut d_state, &mut carry, d == 1);
                 trace.learn(pass, layer, gradients);
                 if x.is_empty() {
-                    let words = (batch.source_words.as_slice(), trace.gates.as_slice());
+                    let words = (&batch.source_words[..], &trace.gates[..]);
                     layer.learn_words(pass, self.source_table, words, gradients);
                 } else {
                     trace.learn_input(pass, layer, 0, x, gradients);

@@ -10,7 +10,7 @@ use crate::kernels::{
 };
 use crate::network::Pass;
 use crate::parameters::{Gradients, Id, Layout, Start};
-use crate::{Real, Steps};
+use crate::{Buffer, Real, Steps};
 
 /// The kind of recurrent cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -107,7 +107,7 @@ impl Layer {
     }
 
     /// What each row adds to the sums as a piece of the input.
-    pub(crate) fn project<T: Real>(&self, pass: &mut Pass<'_, T>, piece: usize, x: &[T]) -> Vec<T> {
+    pub(crate) fn project<T: Real>(&self, pass: &mut Pass<'_, T>, piece: usize, x: &[T]) -> Buffer<T> {
         let (weight, columns) = self.inputs[piece];
         let rows = x.len() / columns;
         let mut projected = pass.any(rows * self.sums());
@@ -135,7 +135,7 @@ impl Layer {
     ///
     /// A word that nothing is dropped of has the same sums wherever it stands: where places are many and words are few, this
     /// saves most of the product with the input.
-    pub(crate) fn word_sums<T: Real>(&self, pass: &mut Pass<'_, T>, table: Id, words: usize) -> Vec<T> {
+    pub(crate) fn word_sums<T: Real>(&self, pass: &mut Pass<'_, T>, table: Id, words: usize) -> Buffer<T> {
         let (weight, columns) = self.inputs[0];
         let mut sums = pass.any(words * self.width());
         self.biases(pass, &mut sums);
@@ -175,16 +175,16 @@ impl Layer {
 #[derive(Debug, Default)]
 pub(crate) struct Trace<T> {
     /// What the cell needs for the way back; after it, the gradient of the sums.
-    pub(crate) gates: Vec<T>,
-    pub(crate) state: Vec<T>,
-    memory: Vec<T>,
-    tangent: Vec<T>,
-    pub(crate) before: Vec<T>,
-    memory_before: Vec<T>,
+    pub(crate) gates: Buffer<T>,
+    pub(crate) state: Buffer<T>,
+    memory: Buffer<T>,
+    tangent: Buffer<T>,
+    pub(crate) before: Buffer<T>,
+    memory_before: Buffer<T>,
     /// The rows whose states before are zeros, which nobody has to multiply with.
     from_zeros: Range<usize>,
     /// Room for a row of gates.
-    scratch: Vec<T>,
+    scratch: Buffer<T>,
 }
 
 /// The input of a layer over a whole sequence.
@@ -198,15 +198,15 @@ pub(crate) enum Input<'a, T> {
 /// The state of every sequence; `memory` is empty where the cell has none.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct State<T> {
-    pub(crate) state: Vec<T>,
-    pub(crate) memory: Vec<T>,
+    pub(crate) state: Buffer<T>,
+    pub(crate) memory: Buffer<T>,
 }
 
 impl<T: Real> State<T> {
     pub(crate) fn zeros(layer: &Layer, rows: usize) -> Self {
         let size = rows * layer.hidden;
         let memory = if layer.cell.has_memory() { size } else { 0 };
-        Self { state: vec![T::ZERO; size], memory: vec![T::ZERO; memory] }
+        Self { state: Buffer::zeros(size), memory: Buffer::zeros(memory) }
     }
 }
 

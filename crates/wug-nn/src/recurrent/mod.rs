@@ -237,7 +237,7 @@ impl Model {
         pieces.extend(attention.is_some().then_some(("context", memory)));
         let mut decoder = Vec::new();
         for l in 0..config.decoder_layers {
-            let input = if l == 0 { pieces.as_slice() } else { &[("input", h)] };
+            let input = if l == 0 { &pieces[..] } else { &[("input", h)] };
             decoder.push(Layer::new(&mut layout, &format!("decoder.{l}"), config.cell, input, h));
         }
         let mut bridges = Vec::new();

@@ -4,23 +4,23 @@ use super::config::{Activation, Norm, Positions};
 use super::model::{Body, Kind, Linear, Relative, Sublayer};
 use super::sequences::Sequences;
 use super::work::Work;
-use crate::Real;
 use crate::kernels::{Seen, add_row, attend_one, gelu, largest, relu, residual};
 use crate::network::Query;
+use crate::{Buffer, Real};
 
 /// For each layer of the decoder that has parameters of its own, the vectors of the distances 0, 1, ...; empty where they do
 /// not count.
-type Distances<T> = Vec<Vec<T>>;
+type Distances<T> = Vec<Buffer<T>>;
 
 /// What is known of the sequences that are being decoded.
 struct State<T> {
     /// For each layer that is applied and each example, keys and values of its words so far.
     said: Vec<Vec<Vec<T>>>,
     /// For each layer with parameters of its own, keys and values of the encoder's output.
-    memory: Vec<Vec<T>>,
+    memory: Vec<Buffer<T>>,
     /// The examples that have not ended.
     active: Vec<usize>,
-    scores: Vec<T>,
+    scores: Buffer<T>,
 }
 
 impl Body {
@@ -28,7 +28,7 @@ impl Body {
     fn distances<T: Real>(&self, work: &mut Work<'_, T>, longest: usize) -> Distances<T> {
         let clip = match self.config.positions {
             Positions::Relative { clip } => clip.unwrap_or(usize::MAX),
-            _ => return vec![Vec::new(); self.decoder.layers.len()],
+            _ => return vec![Buffer::default(); self.decoder.layers.len()],
         };
         let count = longest.min(clip.saturating_add(1));
         let of = |layer: &Vec<Sublayer>| {
@@ -66,7 +66,7 @@ impl Body {
             memory: self.decoder.layers.iter().map(pairs).collect(),
             said: vec![vec![Vec::new(); examples]; self.decoder.depth],
             active: (0..examples).collect(),
-            scores: Vec::new(),
+            scores: Buffer::default(),
         };
         work.room.give(memory);
         let mut answers: Vec<Vec<u32>> = vec![Vec::new(); examples];
@@ -115,7 +115,7 @@ impl Body {
         distances: &Distances<T>,
         fed: &[u32],
         t: usize,
-    ) -> Vec<T> {
+    ) -> Buffer<T> {
         let stack = &self.decoder;
         let (looked, mut x) = stack.words(work, fed, (0..fed.len()).map(|row| (row..row + 1, t)));
         work.room.give(looked);
@@ -128,7 +128,7 @@ impl Body {
                 x = sublayer.step(work, x, |work, input| match sublayer.kind {
                     Kind::Itself { input: projection, relative, .. } => {
                         let State { active, scores, said, .. } = &mut *state;
-                        let relative = relative.map(|relative| (relative, distances[own].as_slice()));
+                        let relative = relative.map(|relative| (relative, &distances[own][..]));
                         itself(work, projection, relative, input, active, &mut said[l], scores)
                     }
                     Kind::Cross { query, .. } => cross(work, query, input, sequences, own, state),
@@ -143,7 +143,7 @@ impl Body {
                             replaced(work, hidden, |work, hidden| {
                                 let mut out = work.room.take(hidden.len());
                                 gelu(work.isa, bias, hidden, &mut out);
-                                (Vec::new(), out)
+                                (Buffer::default(), out)
                             })
                         }
                     }
@@ -160,9 +160,9 @@ impl Body {
 /// Makes a buffer of another one and gives all others back.
 fn replaced<T: Real>(
     work: &mut Work<'_, T>,
-    mut x: Vec<T>,
-    make: impl FnOnce(&mut Work<'_, T>, &mut Vec<T>) -> (Vec<T>, Vec<T>),
-) -> Vec<T> {
+    mut x: Buffer<T>,
+    make: impl FnOnce(&mut Work<'_, T>, &mut Buffer<T>) -> (Buffer<T>, Buffer<T>),
+) -> Buffer<T> {
     let (beside, y) = make(work, &mut x);
     work.room.give(beside);
     work.room.give(x);
@@ -174,9 +174,9 @@ impl Sublayer {
     fn step<T: Real>(
         &self,
         work: &mut Work<'_, T>,
-        x: Vec<T>,
-        inner: impl FnOnce(&mut Work<'_, T>, &[T]) -> Vec<T>,
-    ) -> Vec<T> {
+        x: Buffer<T>,
+        inner: impl FnOnce(&mut Work<'_, T>, &[T]) -> Buffer<T>,
+    ) -> Buffer<T> {
         let is_post = work.config.norm == Norm::Post;
         let last = if is_post {
             inner(work, &x)
@@ -203,8 +203,8 @@ fn itself<T: Real>(
     input: &[T],
     active: &[usize],
     said: &mut [Vec<T>],
-    scores: &mut Vec<T>,
-) -> Vec<T> {
+    scores: &mut Buffer<T>,
+) -> Buffer<T> {
     let (width, size) = (work.config.width, work.config.head());
     let factor = T::from_f64(1.0 / (size as f64).sqrt());
     let mut projected = projection.forward(work, input);
@@ -235,7 +235,7 @@ fn cross<T: Real>(
     sequences: &Sequences,
     own: usize,
     state: &mut State<T>,
-) -> Vec<T> {
+) -> Buffer<T> {
     let (width, size) = (work.config.width, work.config.head());
     let factor = T::from_f64(1.0 / (size as f64).sqrt());
     let queries = query.forward(work, input);

@@ -9,17 +9,17 @@ use crate::kernels::{
     Into, add, add_row, cross_entropy, embed, embed_backward, gelu, gelu_backward, largest, scale_add,
 };
 use crate::network::{Outcome, Step};
-use crate::{Gradients, Real};
+use crate::{Buffer, Gradients, Real};
 
 /// What a stack has computed and its way back needs.
 struct Stacked<T> {
     /// Vectors of the words, where a map follows.
-    looked: Vec<T>,
+    looked: Buffer<T>,
     /// The normalisation of the words.
-    words: (Vec<T>, Vec<T>),
+    words: (Buffer<T>, Buffer<T>),
     sublayers: Vec<Trace<T>>,
     /// The last normalisation.
-    last: (Vec<T>, Vec<T>),
+    last: (Buffer<T>, Buffer<T>),
 }
 
 /// Numbers of the places of dropout: a stack's words, then its sub-layers.
@@ -33,7 +33,7 @@ impl Stack {
         work: &mut Work<'_, T>,
         words: &[u32],
         runs: impl Iterator<Item = (std::ops::Range<usize>, usize)>,
-    ) -> (Vec<T>, Vec<T>) {
+    ) -> (Buffer<T>, Buffer<T>) {
         let (width, embedding) = (work.config.width, work.config.embedding);
         let mut looked = work.room.take(words.len() * embedding);
         embed(work.flat(self.words), embedding, words, &mut looked);
@@ -59,9 +59,9 @@ impl Stack {
         work: &mut Work<'_, T>,
         words: &[u32],
         site: Site<'_, T>,
-    ) -> (Stacked<T>, Vec<T>) {
+    ) -> (Stacked<T>, Buffer<T>) {
         let (looked, mut x) = self.words(work, words, site.rows.ranges().map(|rows| (rows, 0)));
-        let mut normal = (Vec::new(), Vec::new());
+        let mut normal = (Buffer::default(), Buffer::default());
         if let Some(norm) = &self.words_norm {
             let (steepness, y) = work.normalise(norm, &mut x);
             normal = (std::mem::replace(&mut x, y), steepness);
@@ -73,7 +73,7 @@ impl Stack {
             x = y;
             sublayers.push(trace);
         }
-        let mut last = (Vec::new(), Vec::new());
+        let mut last = (Buffer::default(), Buffer::default());
         if let Some(norm) = &self.last_norm {
             let (steepness, y) = work.normalise(norm, &mut x);
             last = (std::mem::replace(&mut x, y), steepness);
@@ -88,7 +88,7 @@ impl Stack {
         words: &[u32],
         site: Site<'_, T>,
         stacked: Stacked<T>,
-        mut d: Vec<T>,
+        mut d: Buffer<T>,
         d_memory: &mut [T],
         gradients: &mut Gradients<'_, T>,
     ) {
@@ -147,7 +147,7 @@ fn factor<T: Real>(work: &Work<'_, T>) -> T {
 
 impl Body {
     /// The encoder's output.
-    pub(super) fn encode<T: Real>(&self, work: &mut Work<'_, T>, sequences: &Sequences) -> Vec<T> {
+    pub(super) fn encode<T: Real>(&self, work: &mut Work<'_, T>, sequences: &Sequences) -> Buffer<T> {
         let (stacked, memory) = self.encoder.forward(work, &sequences.source_words, source_site(sequences));
         let Stacked { looked, words: (a, b), last: (c, d), sublayers } = stacked;
         for trace in sublayers {
@@ -158,7 +158,7 @@ impl Body {
     }
 
     /// Scores of the words, from what the last layer says.
-    pub(super) fn scores<T: Real>(&self, work: &mut Work<'_, T>, x: &[T]) -> Vec<T> {
+    pub(super) fn scores<T: Real>(&self, work: &mut Work<'_, T>, x: &[T]) -> Buffer<T> {
         let Some(head) = &self.head else { return self.last_scores(work, x) };
         let Headed { first, normal, steepness, read } = head.forward(work, x);
         let scores = self.last_scores(work, &read);
@@ -166,7 +166,7 @@ impl Body {
         scores
     }
 
-    fn last_scores<T: Real>(&self, work: &mut Work<'_, T>, x: &[T]) -> Vec<T> {
+    fn last_scores<T: Real>(&self, work: &mut Work<'_, T>, x: &[T]) -> Buffer<T> {
         let mut scores = work.room.take(x.len() / self.output.inputs * self.output.outputs);
         self.output.apply(work, x, &mut scores);
         add_row(work.isa, self.output.bias(work), &mut scores, self.output.outputs);
@@ -215,12 +215,12 @@ impl Body {
 /// What the head has computed and its way back needs.
 struct Headed<T> {
     /// Before the activation.
-    first: Vec<T>,
+    first: Buffer<T>,
     /// The normalisation.
-    normal: Vec<T>,
-    steepness: Vec<T>,
+    normal: Buffer<T>,
+    steepness: Buffer<T>,
     /// What the output reads.
-    read: Vec<T>,
+    read: Buffer<T>,
 }
 
 impl Head {

@@ -6,29 +6,29 @@ use super::model::{Kind, Linear, Relative, Sublayer};
 use super::sequences::Rows;
 use super::work::Work;
 use crate::kernels::{Into, Window, add, gelu, gelu_backward, relu, relu_backward, residual};
-use crate::{Gradients, Real};
+use crate::{Buffer, Gradients, Real};
 
 /// What a sub-layer has computed and its way back needs.
 pub(super) struct Trace<T> {
     /// What the sub-layer read.
-    input: Vec<T>,
+    input: Buffer<T>,
     /// Rows of mean 0 and variance 1, and one over the deviation that they had.
-    normal: Vec<T>,
-    steepness: Vec<T>,
+    normal: Buffer<T>,
+    steepness: Buffer<T>,
     inner: Inner<T>,
 }
 
 /// What is between the input and the output matrix.
 struct Inner<T> {
     /// Queries, with keys and values if a sequence attends to itself; of a feed-forward layer the sums, if they are kept.
-    first: Vec<T>,
+    first: Buffer<T>,
     /// Keys and values of the encoder's output.
-    memory: Vec<T>,
+    memory: Buffer<T>,
     /// Vectors of the distances.
-    distances: Vec<T>,
-    weights: Vec<T>,
+    distances: Buffer<T>,
+    weights: Buffer<T>,
     /// What the output matrix reads.
-    last: Vec<T>,
+    last: Buffer<T>,
 }
 
 /// Where a sub-layer stands: whose rows it has, what it may attend to, and its number for dropout.
@@ -91,12 +91,12 @@ impl Sublayer {
         &self,
         work: &mut Work<'_, T>,
         site: Site<'_, T>,
-        x: Vec<T>,
-    ) -> (Trace<T>, Vec<T>) {
+        x: Buffer<T>,
+    ) -> (Trace<T>, Buffer<T>) {
         let width = work.config.width;
         let is_post = work.config.norm == Norm::Post;
-        let (mut normal, mut steepness) = (Vec::new(), Vec::new());
-        let mut before = Vec::new();
+        let (mut normal, mut steepness) = (Buffer::default(), Buffer::default());
+        let mut before = Buffer::default();
         let input = if is_post {
             x
         } else {
@@ -137,18 +137,18 @@ impl Sublayer {
                 let first = projection.forward(work, input);
                 let heads = site.itself(work.config, relative, causal);
                 let distances = distances(work, &heads);
-                Inner::attended(work, heads, first, Vec::new(), distances)
+                Inner::attended(work, heads, first, Buffer::default(), distances)
             }
             Kind::Cross { query, memory } => {
                 let (first, memory) = (query.forward(work, input), memory.forward(work, site.memory));
                 let heads = site.cross(work.config);
-                Inner::attended(work, heads, first, memory, Vec::new())
+                Inner::attended(work, heads, first, memory, Buffer::default())
             }
             Kind::Feed { input: map } => {
                 let mut hidden = work.room.take(input.len() / map.inputs * map.outputs);
                 map.apply(work, input, &mut hidden);
                 let bias = map.bias(work);
-                let mut first = Vec::new();
+                let mut first = Buffer::default();
                 if work.config.activation == Activation::Relu {
                     relu(work.isa, bias, &mut hidden);
                 } else {
@@ -159,7 +159,7 @@ impl Sublayer {
                 if work.config.drop_hidden {
                     work.drop(site.rows, site.place | HIDDEN, &mut hidden, map.outputs);
                 }
-                let none = Vec::new;
+                let none = Buffer::default;
                 Inner { first, memory: none(), distances: none(), weights: none(), last: hidden }
             }
         }
@@ -171,10 +171,10 @@ impl Sublayer {
         work: &mut Work<'_, T>,
         site: Site<'_, T>,
         trace: Trace<T>,
-        mut d: Vec<T>,
+        mut d: Buffer<T>,
         d_memory: &mut [T],
         gradients: &mut Gradients<'_, T>,
-    ) -> Vec<T> {
+    ) -> Buffer<T> {
         let is_post = work.config.norm == Norm::Post;
         let Trace { input, normal, steepness, inner } = trace;
         if is_post {
@@ -188,7 +188,7 @@ impl Sublayer {
         if is_post {
             self.inner_backward(work, site, inner, &input, d_last, (&mut d, Into::Add), d_memory, gradients);
         } else {
-            let into = (d_out.as_mut_slice(), Into::Replace);
+            let into = (&mut d_out[..], Into::Replace);
             self.inner_backward(work, site, inner, &input, d_last, into, d_memory, gradients);
             work.normalise_backward(&self.norm, &normal, &steepness, &mut d_out, gradients);
             add(work.isa, &d_out, &mut d);
@@ -205,7 +205,7 @@ impl Sublayer {
         site: Site<'_, T>,
         inner: Inner<T>,
         input: &[T],
-        mut d_last: Vec<T>,
+        mut d_last: Buffer<T>,
         (d_input, into): (&mut [T], Into),
         d_memory: &mut [T],
         gradients: &mut Gradients<'_, T>,
@@ -220,8 +220,8 @@ impl Sublayer {
                 let mut d = work.room.take(inner.first.len());
                 let mut d_distances = work.room.zeros(inner.distances.len());
                 let heads = site.itself(work.config, relative, causal);
-                let buffers = [inner.first.as_slice(), &[]];
-                let into = [d.as_mut_slice(), &mut []];
+                let buffers = [&inner.first[..], &[]];
+                let into = [&mut d[..], &mut []];
                 attend_backward(
                     work,
                     heads,
@@ -245,8 +245,8 @@ impl Sublayer {
             Kind::Cross { query, memory } => {
                 let mut d = work.room.take(inner.first.len());
                 let mut d_pairs = work.room.take(inner.memory.len());
-                let buffers = [inner.first.as_slice(), &inner.memory];
-                let into = [d.as_mut_slice(), &mut d_pairs];
+                let buffers = [&inner.first[..], &inner.memory];
+                let into = [&mut d[..], &mut d_pairs];
                 let heads = site.cross(work.config);
                 attend_backward(work, heads, buffers, &[], &inner.weights, &d_last, into, &mut [], gradients);
                 through(work, query, &d, gradients);
@@ -280,9 +280,9 @@ impl<T: Real> Inner<T> {
     fn attended(
         work: &mut Work<'_, T>,
         heads: Heads<'_>,
-        first: Vec<T>,
-        memory: Vec<T>,
-        distances: Vec<T>,
+        first: Buffer<T>,
+        memory: Buffer<T>,
+        distances: Buffer<T>,
     ) -> Self {
         let mut weights = work.room.take(heads.weights(work.config.heads));
         let mut last = work.room.take(heads.queries.total() * work.config.width);
@@ -306,8 +306,8 @@ impl<T: Real> Trace<T> {
 }
 
 /// The vectors of the distances in the window; none where distances do not count.
-fn distances<T: Real>(work: &mut Work<'_, T>, heads: &Heads<'_>) -> Vec<T> {
-    let Some((relative, window)) = heads.relative else { return Vec::new() };
+fn distances<T: Real>(work: &mut Work<'_, T>, heads: &Heads<'_>) -> Buffer<T> {
+    let Some((relative, window)) = heads.relative else { return Buffer::default() };
     let mut codes = work.room.take(window.len() * work.config.width);
     work.codes.window(window, &mut codes);
     let distances = relative.distance.forward(work, &codes);

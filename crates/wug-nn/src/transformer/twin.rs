@@ -260,6 +260,7 @@ mod tests {
 
     use super::super::{Initial, Model};
     use super::*;
+    use crate::Buffer;
     use crate::kernels::Isa;
     use crate::kernels::testing::{ISAS, numbers, same};
     use crate::network::{Network, Query, Step};
@@ -432,7 +433,7 @@ mod tests {
                 state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
                 f64::from(state >> 8) / f64::from(1 << 24)
             };
-            let mut values: Vec<f32> = engine.network().layout().draw(unit);
+            let mut values: Buffer<f32> = engine.network().layout().draw(unit);
             let mut optimiser = Optimiser::new(Rule::ADAM, values.len());
             for i in 0..200u32 {
                 let step = Step { factor: 1.0 / 32.0, key: None, smoothing: 0.0 };

@@ -5,12 +5,12 @@ use super::model::{LayerNorm, Linear};
 use super::positions::Codes;
 use super::room::Room;
 use super::sequences::Rows;
-use crate::Real;
 use crate::batch::mix;
 use crate::kernels::{
     Into, Isa, Packed, View, add_columns, add_row, drop_rows, normalise, normalise_backward, product,
 };
 use crate::parameters::{Gradients, Id, Weights};
+use crate::{Buffer, Real};
 
 /// What dropout of a row depends on at a place of the model.
 pub(super) fn place_key(key: u64, place: u64) -> u64 {
@@ -70,7 +70,7 @@ impl<'a, T: Real> Work<'a, T> {
     }
 
     /// Normalises the rows of `x` and returns one over their deviations and the result.
-    pub(super) fn normalise(&mut self, norm: &LayerNorm, x: &mut [T]) -> (Vec<T>, Vec<T>) {
+    pub(super) fn normalise(&mut self, norm: &LayerNorm, x: &mut [T]) -> (Buffer<T>, Buffer<T>) {
         let mut y = self.room.take(x.len());
         let mut steepness = self.room.take(x.len() / self.config.width);
         let (scale, shift) = (self.flat(norm.scale), self.flat(norm.shift));
@@ -101,7 +101,7 @@ impl Linear {
     }
 
     /// `W x + b` for every row, in a buffer of the room.
-    pub(super) fn forward<T: Real>(&self, work: &mut Work<'_, T>, x: &[T]) -> Vec<T> {
+    pub(super) fn forward<T: Real>(&self, work: &mut Work<'_, T>, x: &[T]) -> Buffer<T> {
         let mut out = work.room.take(x.len() / self.inputs * self.outputs);
         self.apply(work, x, &mut out);
         if let Some(bias) = self.bias {

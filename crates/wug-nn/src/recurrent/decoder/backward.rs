@@ -4,7 +4,6 @@ use super::super::encoder::Encoded;
 use super::super::layer::{State, neighbours};
 use super::super::{Attention, Model, Output, Piece};
 use super::{Decoded, of};
-use crate::Real;
 use crate::batch::Batch;
 use crate::kernels::{
     AttentionGradients, Into, Mixed, View, add, attend_backward, attend_dot_backward, cross_entropy,
@@ -12,6 +11,7 @@ use crate::kernels::{
 };
 use crate::network::{Pass, Step};
 use crate::parameters::Gradients;
+use crate::{Buffer, Real};
 
 /// Where the way back through attention collects.
 struct AttentionBack<'a, T> {
@@ -31,7 +31,7 @@ impl Model {
         decoded: &mut Decoded<T>,
         step: Step,
         gradients: &mut Gradients<'_, T>,
-    ) -> (f64, Vec<T>, Vec<State<T>>) {
+    ) -> (f64, Buffer<T>, Vec<State<T>>) {
         let (factor, smoothing) = (T::from_f64(step.factor), step.smoothing);
         let loss = cross_entropy(pass.isa, &mut decoded.scores, &batch.target_words, factor, smoothing);
         let mut d_words = pass.zeros(decoded.embedded.len());
@@ -64,7 +64,7 @@ impl Model {
                 let (d, width) = (&decoded.traces[0].gates, layer.width());
                 let into = &mut d_projected;
                 mix_backward(pass.isa, &batch.targets, from, weights, longest, d, width, into, layer.sums());
-                let projected = (encoded.output.as_slice(), d_projected.as_slice());
+                let projected = (&encoded.output[..], &d_projected[..]);
                 layer.project_backward(pass, piece, projected, &mut d_memory, gradients);
                 pass.recycle([d_projected]);
             }
@@ -87,7 +87,7 @@ impl Model {
         d_words: &mut [T],
         d_contexts: &mut [T],
         gradients: &mut Gradients<'_, T>,
-    ) -> Vec<T> {
+    ) -> Buffer<T> {
         let state = &decoded.traces[self.decoder.len() - 1].state;
         let d = match (&self.output, self.target_table) {
             (Some(output), _) if self.config.output == Output::State => {
@@ -148,7 +148,7 @@ impl Model {
         }
         let sources = self.sources(batch, &encoded.output, &encoded.output);
         let state = &decoded.traces[self.decoder.len() - 1].state;
-        let mut scratch = Vec::new();
+        let mut scratch = Buffer::default();
         for t in 0..batch.targets.len() {
             let (rows, _) = neighbours(&batch.targets, t, false);
             let states = rows.start * sources.size..rows.end * sources.size;
@@ -166,7 +166,7 @@ impl Model {
         pass: &mut Pass<'_, T>,
         batch: &Batch,
         decoded: &mut Decoded<T>,
-        mut d_state: Vec<T>,
+        mut d_state: Buffer<T>,
     ) -> Vec<State<T>> {
         let mut d_first = Vec::new();
         for (l, layer) in self.decoder.iter().enumerate().rev() {
@@ -192,7 +192,7 @@ impl Model {
         batch: &Batch,
         encoded: &Encoded<T>,
         decoded: &mut Decoded<T>,
-        mut all_d_state: Vec<T>,
+        mut all_d_state: Buffer<T>,
         back: &mut AttentionBack<'_, T>,
         gradients: &mut Gradients<'_, T>,
     ) -> Vec<State<T>> {
@@ -203,7 +203,7 @@ impl Model {
         let mut carry: Vec<State<T>> =
             self.decoder.iter().map(|layer| State::zeros(layer, batch.forced.len())).collect();
         let mut d_v = vec![T::ZERO; h];
-        let mut scratch = Vec::new();
+        let mut scratch = Buffer::default();
         for t in (0..steps.len()).rev() {
             let (rows, _) = neighbours(steps, t, false);
             let d_state = &mut all_d_state[rows.start * h..rows.end * h];
@@ -270,7 +270,7 @@ impl Model {
         if let Some(table) = self.target_table {
             let (width, layer, trace) = (self.config.embedding, &self.decoder[0], &decoded.traces[0]);
             if by_word {
-                let words = (decoded.words.as_slice(), trace.gates.as_slice());
+                let words = (&decoded.words[..], &trace.gates[..]);
                 layer.learn_words(pass, table, words, gradients);
             } else {
                 trace.input_backward(pass, layer, 0, 0..decoded.words.len(), d_words, Into::Add);

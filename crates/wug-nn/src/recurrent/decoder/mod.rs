@@ -8,34 +8,34 @@ use std::ops::Range;
 use super::encoder::{Encoded, by_word};
 use super::layer::{Input, State, Trace, neighbours};
 use super::{Attention, Begin, Model, Output, Piece};
-use crate::Real;
 use crate::batch::{Batch, Place};
 use crate::kernels::{Into, Powers, Sources, View, attend, attend_dot, embed, mix, scale_by};
 use crate::network::Pass;
+use crate::{Buffer, Real};
 
 /// What the decoder has computed, in the layout of the targets' steps.
 pub(crate) struct Decoded<T> {
     /// What was fed.
     words: Vec<u32>,
     /// What every word starts the first layer's sums with; empty where that is computed for each place.
-    word_sums: Vec<T>,
+    word_sums: Buffer<T>,
     /// The vectors of what was fed, where they are needed.
-    embedded: Vec<T>,
+    embedded: Buffer<T>,
     /// Inputs of the layers above the first, where something is dropped: else the states of the layer below.
-    inputs: Vec<Vec<T>>,
+    inputs: Vec<Buffer<T>>,
     traces: Vec<Trace<T>>,
-    keys: Vec<T>,
+    keys: Buffer<T>,
     key_powers: Powers<T>,
     /// What the encoder's output adds to the first layer's sums, where that is mixed; else empty.
-    projected: Vec<T>,
-    queries: Vec<T>,
-    weights: Vec<T>,
-    contexts: Vec<T>,
+    projected: Buffer<T>,
+    queries: Buffer<T>,
+    weights: Buffer<T>,
+    contexts: Buffer<T>,
     /// Inputs of the pre-output layer, where something is dropped, and what it made of them.
-    pieces: Vec<Vec<T>>,
-    pre_output: Vec<T>,
-    scores: Vec<T>,
-    scratch: Vec<T>,
+    pieces: Vec<Buffer<T>>,
+    pre_output: Buffer<T>,
+    scores: Buffer<T>,
+    scratch: Buffer<T>,
     /// What was said.
     pub(crate) said: Vec<u32>,
     factors: Factors<T>,
@@ -43,9 +43,9 @@ pub(crate) struct Decoded<T> {
 
 /// The factors of dropout.
 struct Factors<T> {
-    words: Vec<T>,
-    layers: Vec<Vec<T>>,
-    pieces: Vec<Vec<T>>,
+    words: Buffer<T>,
+    layers: Vec<Buffer<T>>,
+    pieces: Vec<Buffer<T>>,
 }
 
 impl<T: Real> Decoded<T> {
@@ -114,13 +114,13 @@ impl Model {
             batch.dropout(pass, config.dropout, key, Place::Target(place), width)
         };
         let factors = Factors {
-            words: if config.dependence { factors(pass, config.embedding) } else { Vec::new() },
+            words: if config.dependence { factors(pass, config.embedding) } else { Buffer::default() },
             layers: self.decoder[1..].iter().map(|_| factors(pass, config.hidden)).collect(),
             pieces: match config.output {
                 Output::PreOutput => {
                     self.pre_output.iter().map(|(_, linear)| factors(pass, linear.inputs)).collect()
                 }
-                _ => vec![Vec::new(); self.pre_output.len()],
+                _ => vec![Buffer::default(); self.pre_output.len()],
             },
         };
         let attended = usize::from(config.attention != Attention::None);
@@ -128,7 +128,7 @@ impl Model {
         let by_word = by_word(config.dropout, key, words, total);
         let word_sums = match self.target_table {
             Some(table) if by_word => self.decoder[0].word_sums(pass, table, words),
-            _ => Vec::new(),
+            _ => Buffer::default(),
         };
         let predicts = self.pre_output.iter().any(|(piece, _)| matches!(piece, Piece::Word));
         let embedded = usize::from(config.dependence && (word_sums.is_empty() || predicts));
@@ -144,16 +144,16 @@ impl Model {
             embedded: pass.zeros(embedded * total * config.embedding),
             inputs: factors.layers.iter().map(|factors| pass.any(factors.len())).collect(),
             traces: self.decoder.iter().map(|layer| Trace::new(pass, layer, total)).collect(),
-            keys: Vec::new(),
+            keys: Buffer::default(),
             key_powers: Powers::default(),
-            projected: Vec::new(),
+            projected: Buffer::default(),
             queries: pass.any(asked * total * config.hidden),
             weights: pass.any(attended * total * batch.sources.len()),
             contexts: pass.any(attended * total * self.memory_width()),
             pieces: factors.pieces.iter().map(|factors| pass.any(factors.len())).collect(),
             pre_output: pass.zeros(total * between),
             scores: pass.zeros(total * self.outputs()),
-            scratch: Vec::new(),
+            scratch: Buffer::default(),
             said: vec![0; total],
             factors,
         }
