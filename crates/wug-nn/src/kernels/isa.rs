@@ -97,6 +97,9 @@ pub trait Vectors {
     /// Whether products and sums are rounded together.
     const FUSED: bool;
 
+    /// Most rows of a tile of a product, up to 8. Its sums, 16 in a row, stay in registers.
+    const ROWS: usize;
+
     /// `sums += left * right`. To be called by a kernel only.
     fn multiply_add<const N: usize>(sums: &mut [f32; N], left: f32, right: &[f32; N]);
 }
@@ -105,6 +108,7 @@ struct Base;
 
 impl Vectors for Base {
     const FUSED: bool = false;
+    const ROWS: usize = 6;
 
     #[inline(always)]
     fn multiply_add<const N: usize>(sums: &mut [f32; N], left: f32, right: &[f32; N]) {
@@ -122,6 +126,7 @@ mod x86 {
 
     impl Vectors for Avx512 {
         const FUSED: bool = true;
+        const ROWS: usize = 8;
 
         #[inline(always)]
         fn multiply_add<const N: usize>(sums: &mut [f32; N], left: f32, right: &[f32; N]) {
@@ -134,6 +139,8 @@ mod x86 {
 
     impl Vectors for Avx2 {
         const FUSED: bool = true;
+        // 12 of 16 registers.
+        const ROWS: usize = 6;
 
         #[inline(always)]
         fn multiply_add<const N: usize>(sums: &mut [f32; N], left: f32, right: &[f32; N]) {

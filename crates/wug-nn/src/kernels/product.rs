@@ -8,8 +8,6 @@ use crate::{Buffer, Real};
 const COLUMNS: usize = LANES;
 /// Half of them.
 const HALF: usize = COLUMNS / 2;
-/// Rows of a tile: 6 x 16 sums fill 12 of the 16 registers of AVX2.
-const ROWS: usize = 6;
 /// Depth of a block: a panel of 256 x 16 `f32` is half of a first-level cache.
 const DEPTH: usize = 256;
 /// Rows of a block: 96 x 256 `f32` stay in the second-level cache.
@@ -129,7 +127,7 @@ impl<T: Real> Packed<T> {
     /// What each tile of some rows has brought nearer of the panel after this one: nothing where the matrix stays in a cache
     /// or its panels are read more than once, which the machine foresees.
     #[inline(always)]
-    fn ahead(
+    fn ahead<V: Vectors>(
         &self,
         panel: usize,
         depth: &Range<usize>,
@@ -139,7 +137,7 @@ impl<T: Real> Packed<T> {
         let far = self.data.len() >= FAR && rows.len() == all_rows;
         let start = (panel + 1) * self.rows + depth.start;
         let next = if far { self.data.get(start..start + depth.len()) } else { None };
-        let share = depth.len().div_ceil(rows.len().div_ceil(ROWS));
+        let share = depth.len().div_ceil(rows.len().div_ceil(V::ROWS));
         next.unwrap_or_default().chunks(share)
     }
 
@@ -244,13 +242,13 @@ impl<T: Real> Kernel for Blocks<'_, T> {
             let rows = first..rows.end.min(first + HEIGHT);
             let direct = left.column_stride == 1 && right.columns <= NARROW;
             if !direct {
-                pack_left(&left, rows.clone(), depth.clone(), scratch);
+                pack_left::<T, V>(&left, rows.clone(), depth.clone(), scratch);
             }
             for (panel, column) in right.data.chunks_exact(right.rows).zip((0..).step_by(COLUMNS)) {
                 let panel = &panel[depth.clone()];
                 let width = COLUMNS.min(right.columns - column);
-                let mut ahead = right.ahead(column / COLUMNS, &depth, &rows, left.rows);
-                for span in tiles(rows.clone()) {
+                let mut ahead = right.ahead::<V>(column / COLUMNS, &depth, &rows, left.rows);
+                for span in tiles::<V>(rows.clone()) {
                     for Line(line) in ahead.next().unwrap_or_default() {
                         prefetch(line);
                     }
@@ -267,7 +265,9 @@ impl<T: Real> Kernel for Blocks<'_, T> {
                         3 => tile::<T, V, 3>(block, panel, out, stride, width, into),
                         4 => tile::<T, V, 4>(block, panel, out, stride, width, into),
                         5 => tile::<T, V, 5>(block, panel, out, stride, width, into),
-                        _ => tile::<T, V, ROWS>(block, panel, out, stride, width, into),
+                        6 => tile::<T, V, 6>(block, panel, out, stride, width, into),
+                        7 => tile::<T, V, 7>(block, panel, out, stride, width, into),
+                        _ => tile::<T, V, 8>(block, panel, out, stride, width, into),
                     }
                 }
             }
@@ -278,8 +278,8 @@ impl<T: Real> Kernel for Blocks<'_, T> {
 /// The rows of each tile: as many as fit, or one less. A tile of few rows takes as long as one of five, because its sums wait
 /// for each other.
 #[inline(always)]
-fn tiles(rows: Range<usize>) -> impl Iterator<Item = Range<usize>> {
-    let count = rows.len().div_ceil(ROWS).max(1);
+fn tiles<V: Vectors>(rows: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+    let count = rows.len().div_ceil(V::ROWS).max(1);
     let (height, larger) = (rows.len() / count, rows.len() % count);
     (0..count).map(move |i| {
         let start = rows.start + i * height + i.min(larger);
@@ -304,7 +304,7 @@ impl<T: Real> Kernel for SingleRow<'_, T> {
         let Self { left, right, out, mut into, scratch } = self;
         for depth in (0..left.columns).step_by(DEPTH) {
             let depth = depth..left.columns.min(depth + DEPTH);
-            pack_left(&left, 0..1, depth.clone(), scratch);
+            pack_left::<T, V>(&left, 0..1, depth.clone(), scratch);
             let line = &scratch[..depth.len()];
             let panel = |i: usize| {
                 let start = i * right.rows + depth.start;
@@ -347,8 +347,13 @@ fn put<T: Real>(sums: &[T], out: &mut [T], into: Into) {
 
 /// Brings rows of the left factor into the order in which a tile reads them: the rows of a tile abreast.
 #[inline(always)]
-fn pack_left<T: Real>(left: &View<'_, T>, rows: Range<usize>, depth: Range<usize>, scratch: &mut [T]) {
-    for span in tiles(rows.clone()) {
+fn pack_left<T: Real, V: Vectors>(
+    left: &View<'_, T>,
+    rows: Range<usize>,
+    depth: Range<usize>,
+    scratch: &mut [T],
+) {
+    for span in tiles::<V>(rows.clone()) {
         let block = &mut scratch[(span.start - rows.start) * depth.len()..][..span.len() * depth.len()];
         match span.len() {
             1 => pack_tile::<T, 1>(left, span.start, depth.clone(), block),
@@ -356,7 +361,9 @@ fn pack_left<T: Real>(left: &View<'_, T>, rows: Range<usize>, depth: Range<usize
             3 => pack_tile::<T, 3>(left, span.start, depth.clone(), block),
             4 => pack_tile::<T, 4>(left, span.start, depth.clone(), block),
             5 => pack_tile::<T, 5>(left, span.start, depth.clone(), block),
-            _ => pack_tile::<T, ROWS>(left, span.start, depth.clone(), block),
+            6 => pack_tile::<T, 6>(left, span.start, depth.clone(), block),
+            7 => pack_tile::<T, 7>(left, span.start, depth.clone(), block),
+            _ => pack_tile::<T, 8>(left, span.start, depth.clone(), block),
         }
     }
 }
