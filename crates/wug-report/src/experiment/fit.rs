@@ -92,7 +92,12 @@ impl Fit {
         (size > 0).then_some(size as f64)
     }
 
-    /// A line and where it leads, beside the paper's.
+    /// A line and where it leads.
+    pub(super) fn leads(&self, line: Line) -> String {
+        format!("{}; {}% {}", line.said(), self.target, line.reach(self.target))
+    }
+
+    /// The same beside the paper's.
     pub(super) fn said(&self, line: Line) -> String {
         let (of, target, theirs) = (self.by.name(), self.target, self.theirs);
         format!(

@@ -87,13 +87,16 @@ impl Axes {
 /// The picture; none if there is no fit, or nothing to draw yet.
 pub(super) fn scatter(outcome: &Outcome) -> Option<String> {
     let fit = outcome.experiment.fit.as_ref()?;
-    let axes = Axes::around(outcome.points.iter().flatten().copied())?;
-    let said = outcome.fitted();
-    let total = TOP + HEIGHT + 56.0 + 18.0 * said.len() as f64;
+    let points = || outcome.points.iter().flatten().copied();
+    let most = points().map(|(size, _)| size).reduce(f64::max)?;
+    let axes = Axes::around(points().chain([(most, fit.theirs.at(most))]))?;
+    let total = TOP + HEIGHT + 56.0 + 18.0 * (1 + outcome.points.len()) as f64;
     let mut out = heading(outcome, RIGHT + 20.0, total);
     axes.write(&mut out, fit);
-    axes.line(&mut out, fit.theirs, "#555", " stroke-dasharray=\"5 4\"");
-    for (i, points) in outcome.points.iter().enumerate() {
+    let (grey, dash) = ("#555", " stroke-dasharray=\"5 4\"");
+    axes.line(&mut out, fit.theirs, grey, dash);
+    legend(&mut out, 0, grey, dash, &format!("published: {}", fit.leads(fit.theirs)));
+    for (i, (row, points)) in outcome.experiment.rows.iter().zip(&outcome.points).enumerate() {
         let colour = COLOURS[i % COLOURS.len()];
         for &(size, number) in points {
             let (x, y) = (axes.x(size), axes.y(number));
@@ -101,14 +104,23 @@ pub(super) fn scatter(outcome: &Outcome) -> Option<String> {
         }
         if let Some(line) = Line::fitted(points) {
             axes.line(&mut out, line, colour, "");
+            legend(&mut out, i + 1, colour, "", &format!("{}: {}", row.name, fit.leads(line)));
         }
-    }
-    for (i, said) in said.iter().enumerate() {
-        let y = TOP + HEIGHT + 56.0 + 18.0 * i as f64;
-        let _ = writeln!(out, "<text x=\"{LEFT}\" y=\"{y}\">{}</text>", escaped(said));
     }
     out.push_str("</svg>\n");
     Some(out)
+}
+
+/// What a line is, below the picture.
+fn legend(out: &mut String, i: usize, colour: &str, dash: &str, said: &str) {
+    let y = TOP + HEIGHT + 56.0 + 18.0 * i as f64;
+    let (end, middle, x) = (LEFT + 22.0, y - 4.0, LEFT + 28.0);
+    let _ = writeln!(
+        out,
+        "<line x1=\"{LEFT}\" x2=\"{end}\" y1=\"{middle}\" y2=\"{middle}\" stroke=\"{colour}\" \
+         stroke-width=\"2\"{dash}/>"
+    );
+    let _ = writeln!(out, "<text x=\"{x}\" y=\"{y}\">{}</text>", escaped(said));
 }
 
 #[cfg(test)]
@@ -133,7 +145,15 @@ mod tests {
         let mut outcome = Outcome { experiment, ours, points: vec![vec![(1e4, 5.0), (1e5, 12.0)]] };
         let drawn = figure(&outcome).unwrap();
         assert_eq!((drawn.matches("<circle").count(), drawn.matches("<polyline").count()), (2, 2), "{drawn}");
-        assert!(drawn.contains("a: 7.00 log10 - 23.00 of examples") && drawn.contains(">10^5<"), "{drawn}");
+        assert!(
+            drawn.contains("a: 7.00 log10 - 23.00; 90% at 10^16.1<") && drawn.contains(">10^5<"),
+            "{drawn}"
+        );
+        assert!(drawn.contains("published: 7.42 log10 - 20.91; 90% at 10^14.9<"), "{drawn}");
+        assert!(
+            drawn.contains(">20<"),
+            "the published line has 16.2 at the last point, so the axis has 20: {drawn}"
+        );
         outcome.points.clear();
         assert_eq!(figure(&outcome), None, "nothing was run");
     }
