@@ -132,26 +132,30 @@ fn axes(out: &mut String, outcome: &Outcome, (step, width): (f64, f64), bottom: 
     }
 }
 
-/// A line through the columns; the paper's is dashed.
+/// A line through columns that follow each other, and none across one that is not known; the paper's is dashed.
 fn line(out: &mut String, series: &Series, step: f64) {
     let at = |i: usize| LEFT + step * (i as f64 + 0.5);
-    let known: Vec<(f64, f64, f64)> = (0..)
-        .zip(&series.points)
-        .filter_map(|(i, point)| point.map(|(value, spread)| (at(i), value, spread)))
-        .collect();
-    let path: Vec<String> =
-        known.iter().map(|(x, value, _)| format!("{x:.1},{:.1}", height(*value))).collect();
     let dash = if series.is_theirs { " stroke-dasharray=\"5 4\"" } else { "" };
     let colour = series.colour;
-    let _ = writeln!(
-        out,
-        "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"1.8\"{dash}/>",
-        path.join(" ")
-    );
-    for (x, value, spread) in known {
+    let mut first = 0;
+    for known in series.points.split(Option::is_none) {
+        let places = known.iter().flatten().enumerate().map(|(i, point)| (at(first + i), height(point.0)));
+        let path: Vec<String> = places.map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
+        first += known.len() + 1;
+        if path.len() > 1 {
+            let _ = writeln!(
+                out,
+                "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"1.8\"{dash}/>",
+                path.join(" ")
+            );
+        }
+    }
+    for (i, (value, spread)) in
+        series.points.iter().enumerate().filter_map(|(i, point)| point.map(|p| (i, p)))
+    {
+        let (x, y) = (at(i), height(value));
         whisker(out, x, value, spread, colour);
         let fill = if series.is_theirs { "white" } else { colour };
-        let y = height(value);
         let _ = writeln!(
             out,
             "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3\" fill=\"{fill}\" stroke=\"{colour}\"/>"
@@ -255,6 +259,12 @@ mod tests {
             assert_eq!(drawn.matches(mark).count(), marks, "{drawn}");
             assert_eq!(drawn.matches("rotate(").count(), 1, "the axis alone");
         }
+        let gap = text.replace("[1, 2]", "[1, 2, 3, 4]").replace("published = [10, 20]", "");
+        let experiment = Experiment::read("x", &gap, Scale::Cpu).unwrap();
+        let known = Ours::Runs(vec![5.0]);
+        let ours = vec![vec![known.clone(), Ours::Runs(Vec::new()), known.clone(), known]];
+        let drawn = figure(&Outcome { experiment, ours, points: Vec::new() }).unwrap();
+        assert_eq!((drawn.matches("<circle").count(), drawn.matches("<polyline").count()), (3, 1), "{drawn}");
         let long = text.replace(
             "[1, 2]",
             &format!("[{}]", (100_000..100_040).map(|i| i.to_string()).collect::<Vec<_>>().join(",")),
