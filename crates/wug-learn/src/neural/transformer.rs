@@ -76,6 +76,7 @@ const MODEL: &[Setting] = &[
     whole("heads", "heads of attention; 0: as the style", 0, 0, 256),
     whole("feed-forward", "hidden units of the feed-forward layers; 0: as the style", 0, 0, 16384),
     whole("embedding", "size of a word's vector; 0: as the style, or as width", 0, 0, 8192),
+    word("tied", "whether the vectors that words are read with say them, too", &["style", "no"]),
     word("norm", "where layers are normalised", &["style", "post", "pre"]),
     word("positions", "how absolute positions are coded", &["style", "sinusoidal", "learned"]),
     whole("farthest", "relative distances beyond count as this one; 0: as the style", 0, 0, 1 << 20),
@@ -204,7 +205,7 @@ impl Blueprint for Transformer {
                 "post" => Norm::Post,
                 _ => style.norm,
             },
-            tied: style.tied && embedding == width,
+            tied: style.tied && embedding == width && settings.word("tied") != "no",
             dropout: match settings.number("dropout") {
                 dropout if dropout < 0.0 => style.dropout,
                 dropout => dropout,
@@ -301,6 +302,15 @@ mod tests {
             }
             build(name, &["norm=pre", "width=48", "heads=3"], SIZES).unwrap();
         }
+    }
+
+    #[test]
+    fn an_output_of_its_own_has_a_row_for_each_word() {
+        let parameters = |tied: &str| {
+            let built = build("transformer", &["style=recogs", "width=40", tied], SIZES).unwrap();
+            built.network.layout().len()
+        };
+        assert_eq!(parameters("tied=no") - parameters("tied=style"), 40 * (SIZES.target_words + 1));
     }
 
     #[test]
