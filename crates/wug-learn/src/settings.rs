@@ -126,6 +126,7 @@ impl Default {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
     values: BTreeMap<&'static str, Value>,
+    defaults: BTreeMap<&'static str, Value>,
 }
 
 impl Settings {
@@ -141,8 +142,9 @@ impl Settings {
     /// # Ok::<(), wug_data::Error>(())
     /// ```
     pub fn read(about: &About, given: &[String]) -> Result<Self> {
-        let mut values: BTreeMap<&'static str, Value> =
+        let defaults: BTreeMap<&'static str, Value> =
             about.settings.iter().map(|setting| (setting.name, setting.default.value())).collect();
+        let mut values = defaults.clone();
         let mut read = Vec::new();
         for text in given {
             let (setting, value) = one(about, text)?;
@@ -163,12 +165,17 @@ impl Settings {
         for (setting, value) in read {
             values.insert(setting.name, value);
         }
-        Ok(Self { values })
+        Ok(Self { values, defaults })
     }
 
     /// Every setting with its value.
     pub fn values(&self) -> &BTreeMap<&'static str, Value> {
         &self.values
+    }
+
+    /// Every setting with the value that it has if nothing is given.
+    pub fn defaults(&self) -> &BTreeMap<&'static str, Value> {
+        &self.defaults
     }
 
     /// A whole number, or a time in seconds.

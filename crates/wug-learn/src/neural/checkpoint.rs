@@ -1,3 +1,4 @@
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
@@ -43,6 +44,8 @@ pub(super) struct Totals {
 pub(super) struct Owner {
     /// Everything that training depends on.
     pub(super) identity: Value,
+    /// What a setting is that the program which wrote the checkpoint did not have.
+    pub(super) defaults: BTreeMap<&'static str, Value>,
     /// The configuration of the network.
     pub(super) config: Value,
 }
@@ -153,9 +156,16 @@ impl Checkpoint {
         let header: Map<String, Value> =
             serde_json::from_slice(header).map_err(|error| broken(&error.to_string()))?;
         let said = header.get("__metadata__").and_then(|metadata| metadata.get("wug")?.as_str());
-        let said: Said =
+        let mut said: Said =
             serde_json::from_str(said.ok_or_else(|| broken("it was written by something else"))?)
                 .map_err(|error| broken(&error.to_string()))?;
+        if let Some(settings) = said.identity.get_mut("settings").and_then(Value::as_object_mut) {
+            for (name, default) in &owner.defaults {
+                if owner.identity["settings"].get(name).is_some() {
+                    settings.entry(*name).or_insert_with(|| default.clone());
+                }
+            }
+        }
         if let Some(difference) = difference(&said.identity, &owner.identity) {
             return Err(Error::file(&path, format!("belongs to another run: {difference}")));
         }

@@ -50,6 +50,24 @@ fn a_resumed_run_ends_as_a_straight_one() {
 }
 
 #[test]
+fn a_setting_that_came_after_the_checkpoint_had_its_default() {
+    let dataset = dataset("scan/simple");
+    let folder = tempfile::tempdir().unwrap();
+    let at = || Some(folder.path().to_owned());
+    learn(&dataset, "rnn", &["steps=100"], at(), false).unwrap();
+    let path = folder.path().join(FILE);
+    let whole = std::fs::read(&path).unwrap();
+    let (length, rest) = whole.split_at(8);
+    let (header, tensors) = rest.split_at(u64::from_le_bytes(length.try_into().unwrap()) as usize);
+    let older = std::str::from_utf8(header).unwrap().replace(r#"\"smoothing\":0.0,"#, "");
+    assert!(older.len() < header.len());
+    std::fs::write(&path, [&(older.len() as u64).to_le_bytes(), older.as_bytes(), tensors].concat()).unwrap();
+    let other = error(learn(&dataset, "rnn", &["steps=100", "smoothing=0.1"], at(), true));
+    assert!(other.ends_with("its smoothing is 0.0, not 0.1"), "{other}");
+    learn(&dataset, "rnn", &["steps=200"], at(), true).unwrap();
+}
+
+#[test]
 fn a_checkpoint_that_does_not_fit_is_refused_with_the_reason() {
     let dataset = dataset("scan/simple");
     let folder = tempfile::tempdir().unwrap();

@@ -41,7 +41,8 @@ pub(super) fn train(
         metrics: Vec::new(),
         since: Totals::default(),
     };
-    let owner = Owner { identity: identity(learner, task, words), config: built.config };
+    let defaults = task.settings.defaults().clone();
+    let owner = Owner { identity: identity(learner, task, words), defaults, config: built.config };
     if let (Some(folder), true) = (&task.folder, task.resume) {
         now = Checkpoint::read(folder, &owner, &layout, plan.rule)?.unwrap_or(now);
     } else if let Some(folder) = &task.trained {
