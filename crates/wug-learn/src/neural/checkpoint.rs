@@ -159,6 +159,7 @@ impl Checkpoint {
         let mut said: Said =
             serde_json::from_str(said.ok_or_else(|| broken("it was written by something else"))?)
                 .map_err(|error| broken(&error.to_string()))?;
+        // Settings that are free to differ are in neither identity.
         if let Some(settings) = said.identity.get_mut("settings").and_then(Value::as_object_mut) {
             for (name, default) in &owner.defaults {
                 if owner.identity["settings"].get(name).is_some() {
