@@ -87,8 +87,8 @@ impl Default {
                 format!("a time from {least}s to {most}s (such as 90, 90s, 5m or 2h)")
             }
             Self::Flag => "true or false".to_owned(),
-            Self::Word(words) => words.join(", "),
-            Self::Preset(presets) => presets.iter().map(|preset| preset.name).collect::<Vec<_>>().join(", "),
+            Self::Word(words) => either(words),
+            Self::Preset(presets) => either(&presets.iter().map(|preset| preset.name).collect::<Vec<_>>()),
         }
     }
 
@@ -211,6 +211,15 @@ impl Settings {
     }
 }
 
+/// `a, b or c`.
+fn either(words: &[&str]) -> String {
+    match words {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [first @ .., last] => format!("{} or {last}", first.join(", ")),
+    }
+}
+
 /// One `name=value`.
 fn one<'a>(about: &'a About, text: &str) -> Result<(&'a Setting, Value)> {
     let (name, value) = text
@@ -249,5 +258,14 @@ mod tests {
             let error = budget(text).unwrap_err().to_string();
             assert!(error.contains("such as 90, 90s, 5m or 2h"), "{error}");
         }
+    }
+
+    #[test]
+    fn the_words_of_a_setting_are_listed_as_alternatives() {
+        let about = crate::learner("transformer").unwrap().about();
+        let error = |text: &str| Settings::read(about, &[text.to_owned()]).unwrap_err().to_string();
+        assert_eq!(error("tied=maybe"), "`tied=maybe`: expected style or no for tied");
+        assert!(error("style=none").contains(" or "), "{}", error("style=none"));
+        assert_eq!(either(&["a", "b", "c"]), "a, b or c");
     }
 }
