@@ -210,7 +210,7 @@ fn training_with_validation_keeps_the_best_and_stops() {
 fn a_device_that_is_not_there_is_refused_with_what_to_do() {
     let dataset = dataset("scan/simple");
     let refused = |device: &str| error(learn(&dataset, "gru", &[device], None, false));
-    assert!(refused("device=abacus").contains("expected cpu, flex, vulkan, metal, cuda, rocm for device"));
+    assert!(refused("device=abacus").contains("expected cpu, flex, vulkan, metal, cuda or rocm for device"));
     for device in crate::Device::ALL.iter().filter(|device| !device.is_compiled()) {
         let why = refused(&format!("device={device}"));
         assert!(why.ends_with(&format!("build it with --features {device}")), "{why}");
