@@ -176,11 +176,14 @@ impl Algebra for UpToHundred {
                 let value = apply(Symbol::of(name.chars().next().unwrap()).unwrap(), left, right).unwrap();
                 if value > 100 { Large } else { Number(value) }
             }
-            ("*", Number(0), _) | ("*", _, Number(0)) | ("-" | "/", Number(0), _) => Number(0),
-            ("-", Number(_), Large) => Number(0),
+            ("*" | "-" | "/", Number(0), _) | ("*", _, Number(0)) | ("-", Number(_), Large) => Number(0),
             ("/", Number(_), Large) => Number(1),
-            ("+", Large, _) | ("+", _, Large) | ("-", Large, Number(0)) | ("/", Large, Number(1)) => Large,
-            ("*", Large, Number(_) | Large) | ("*", Number(_), Large) => Large,
+            ("*", Large, Number(_) | Large)
+            | ("*", Number(_), Large)
+            | ("+", Large, _)
+            | ("+", _, Large)
+            | ("-", Large, Number(0))
+            | ("/", Large, Number(1)) => Large,
             _ => Nothing,
         }
     }
