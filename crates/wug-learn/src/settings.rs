@@ -65,6 +65,9 @@ pub struct Preset {
     pub stands_for: &'static [&'static str],
 }
 
+/// No preset: what is recorded of a run can be given again.
+const NONE: &str = "none";
+
 impl Default {
     /// The value.
     pub fn value(&self) -> Value {
@@ -73,7 +76,7 @@ impl Default {
             Self::Number { default, .. } => (*default).into(),
             Self::Flag => false.into(),
             Self::Word(words) => words[0].into(),
-            Self::Preset(_) => "none".into(),
+            Self::Preset(_) => NONE.into(),
         }
     }
 
@@ -88,7 +91,10 @@ impl Default {
             }
             Self::Flag => "true or false".to_owned(),
             Self::Word(words) => either(words),
-            Self::Preset(presets) => either(&presets.iter().map(|preset| preset.name).collect::<Vec<_>>()),
+            Self::Preset(presets) => {
+                let names = presets.iter().map(|preset| preset.name).chain([NONE]);
+                either(&names.collect::<Vec<_>>())
+            }
         }
     }
 
@@ -116,7 +122,8 @@ impl Default {
             Self::Flag => text.parse().ok().map(|flag: bool| flag.into()),
             Self::Word(words) => words.iter().find(|word| **word == text).map(|word| (*word).into()),
             Self::Preset(presets) => {
-                presets.iter().find(|preset| preset.name == text).map(|preset| preset.name.into())
+                let mut names = presets.iter().map(|preset| preset.name).chain([NONE]);
+                names.find(|name| *name == text).map(Value::from)
             }
         }
     }
@@ -267,5 +274,12 @@ mod tests {
         assert_eq!(error("tied=maybe"), "`tied=maybe`: expected style or no for tied");
         assert!(error("style=none").contains(" or "), "{}", error("style=none"));
         assert_eq!(either(&["a", "b", "c"]), "a, b or c");
+    }
+
+    #[test]
+    fn no_preset_can_be_written() {
+        let about = crate::learner("transformer").unwrap().about();
+        let read = |given: &[String]| Settings::read(about, given).unwrap();
+        assert_eq!(read(&["protocol=none".to_owned()]), read(&[]));
     }
 }
