@@ -91,10 +91,7 @@ impl Default {
             }
             Self::Flag => "true or false".to_owned(),
             Self::Word(words) => either(words),
-            Self::Preset(presets) => {
-                let names = presets.iter().map(|preset| preset.name).chain([NONE]);
-                either(&names.collect::<Vec<_>>())
-            }
+            Self::Preset(presets) => either(&names(presets).collect::<Vec<_>>()),
         }
     }
 
@@ -121,10 +118,7 @@ impl Default {
             }
             Self::Flag => text.parse().ok().map(|flag: bool| flag.into()),
             Self::Word(words) => words.iter().find(|word| **word == text).map(|word| (*word).into()),
-            Self::Preset(presets) => {
-                let mut names = presets.iter().map(|preset| preset.name).chain([NONE]);
-                names.find(|name| *name == text).map(Value::from)
-            }
+            Self::Preset(presets) => names(presets).find(|name| *name == text).map(Value::from),
         }
     }
 }
@@ -216,6 +210,11 @@ impl Settings {
     pub fn word(&self, name: &str) -> &str {
         self.values[name].as_str().expect("a word")
     }
+}
+
+/// What may be written for a preset.
+fn names(presets: &'static [Preset]) -> impl Iterator<Item = &'static str> {
+    presets.iter().map(|preset| preset.name).chain([NONE])
 }
 
 /// `a, b or c`.

@@ -190,7 +190,7 @@ impl Algebra for UpToHundred {
 }
 
 /// Why no network of the paper has more than 12.1% of SL and 24.3% of LL, far below the 17.1 and 36.6 that are not above
-/// 100: most of the others take numbers above 100 on the way (docs/results/hint.md).
+/// 100: the others take arithmetic with numbers above 100 (docs/results/hint.md).
 #[test]
 fn few_large_examples_follow_from_numbers_up_to_100() {
     for (subset, small, follow, above) in [
