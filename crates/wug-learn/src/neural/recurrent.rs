@@ -5,7 +5,7 @@ use wug_nn::recurrent::{Attention, Begin, Bridge, Cell, Config, Model, Output};
 
 use super::plan::{TRAINING, joined, number, whole, word};
 use super::{Blueprint, Built, Neural, Sizes};
-use crate::{About, Default, Preset, Setting, Settings};
+use crate::{About, Default, Preset, Reads, Setting, Settings};
 
 /// One of the nine: a cell, with attention or not, with the word before or not.
 pub struct Recurrent {
@@ -114,7 +114,7 @@ macro_rules! learners {
         $(
             #[doc = $title]
             pub static $constant: Neural<Recurrent> = Neural {
-                about: &About { name: $name, title: $title, benchmarks: &[], settings: SETTINGS },
+                about: &About { name: $name, title: $title, benchmarks: &[], reads: Reads::Tokens, settings: SETTINGS },
                 blueprint: Recurrent { cell: Cell::$cell, attention: $attention, dependence: $dependence },
             };
         )*
@@ -139,6 +139,7 @@ impl Blueprint for Recurrent {
     }
 
     fn build(&self, settings: &Settings, sizes: Sizes) -> Result<Built> {
+        let sizes = sizes.expect_tokens()?;
         let style = settings.word("style");
         let (linked, dot) = (style == "nacs" || style == "hint", style == "recogs");
         let whole = |name: &str| settings.whole(name) as usize;

@@ -5,7 +5,7 @@ use wug_nn::transformer::{Activation, Config, Initial, Model, Norm, Positions};
 
 use super::plan::{TRAINING, changed, joined, number, whole, word};
 use super::{Blueprint, Built, Neural, Sizes};
-use crate::{About, Default, Preset, Setting, Settings};
+use crate::{About, Default, Preset, Reads, Setting, Settings};
 
 /// One of the four: positions absolute or relative, layers of their own or one shared by all.
 pub struct Transformer {
@@ -99,7 +99,7 @@ macro_rules! learners {
         $(
             #[doc = $title]
             pub static $constant: Neural<Transformer> = Neural {
-                about: &About { name: $name, title: $title, benchmarks: &[], settings: SETTINGS },
+                about: &About { name: $name, title: $title, benchmarks: &[], reads: Reads::Tokens, settings: SETTINGS },
                 blueprint: Transformer { relative: $relative, shared: $shared },
             };
         )*
@@ -169,6 +169,7 @@ const POSITIONS: usize = 512;
 
 impl Blueprint for Transformer {
     fn build(&self, settings: &Settings, sizes: Sizes) -> Result<Built> {
+        let sizes = sizes.expect_tokens()?;
         if settings.number("teacher") < 1.0 {
             return Err(Error::usage("a Transformer is always fed the target: leave out teacher"));
         }
@@ -273,10 +274,18 @@ fn fits(config: &Config, sizes: Sizes) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use wug_data::InputKind;
+
     use super::*;
     use crate::learner;
 
-    const SIZES: Sizes = Sizes { source_words: 18, target_words: 11, longest_source: 30, longest_target: 5 };
+    const SIZES: Sizes = Sizes {
+        reads: InputKind::Tokens,
+        source_words: 18,
+        target_words: 11,
+        longest_source: 30,
+        longest_target: 5,
+    };
 
     fn build(name: &str, given: &[&str], sizes: Sizes) -> Result<Built> {
         let given: Vec<String> = given.iter().map(|text| (*text).to_owned()).collect();
