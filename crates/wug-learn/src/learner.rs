@@ -64,6 +64,11 @@ pub trait Learner: Sync {
 }
 
 impl About {
+    /// The setting with this name.
+    pub fn setting(&self, name: &str) -> Option<&Setting> {
+        self.settings.iter().find(|setting| setting.name == name)
+    }
+
     /// Whether it is for a benchmark.
     pub fn is_for(&self, benchmark: &str) -> bool {
         self.benchmarks.is_empty() || self.benchmarks.contains(&benchmark)
@@ -94,7 +99,9 @@ pub fn input_kind(about: &About, dataset: &Dataset, symbols: bool) -> Result<Inp
     }
     let own = dataset.input_kind();
     if symbols && own == InputKind::Tokens {
-        return Err(Error::usage(format!("the inputs of {name} are tokens already: leave out --reads symbols")));
+        return Err(Error::usage(format!(
+            "the inputs of {name} are tokens already: leave out --reads symbols"
+        )));
     }
     let kind = if symbols { InputKind::Tokens } else { own };
     if about.reads.accepts(kind) {

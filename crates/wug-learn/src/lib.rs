@@ -32,6 +32,7 @@ mod learner;
 pub mod mns;
 mod model;
 pub mod neural;
+mod protocols;
 mod settings;
 mod task;
 
@@ -41,7 +42,8 @@ pub use induced::Induced;
 pub use input::{Image, Input, Oracle, Question, questions};
 pub use learner::{About, Learner, Reads, input_kind, learner};
 pub use model::{Answer, DecoderStates, Model, ModelSize, answer_each};
-pub use settings::{Default, Preset, Setting, Settings};
+pub use protocols::{PROTOCOLS, Protocol};
+pub use settings::{Default, EXECUTION_SETTINGS, Preset, Setting, Settings};
 pub use task::{Lesson, Lessons, Progress, Task, Validation};
 pub use wug_nn::Device;
 

@@ -1,4 +1,5 @@
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use wug_bench::Judge;
@@ -24,11 +25,15 @@ pub struct Task<'a> {
     pub trained: Option<PathBuf>,
     /// When to stop, keeping what is needed to go on; only with a folder.
     pub deadline: Option<Instant>,
+    /// Stops a learner that keeps what it needs to go on, when it becomes true.
+    pub interrupted: &'a AtomicBool,
     /// Judges predictions on the validation part; exact match where there is none.
     pub judge: Option<&'a dyn Judge>,
     /// Told now and then how far a learner is.
     pub progress: &'a (dyn Fn(Progress) + Sync),
 }
+
+static NEVER: AtomicBool = AtomicBool::new(false);
 
 /// How far a learner is.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -60,6 +65,7 @@ impl<'a> Task<'a> {
             resume: false,
             trained: None,
             deadline: None,
+            interrupted: &NEVER,
             judge: None,
             progress: &|_| (),
         }

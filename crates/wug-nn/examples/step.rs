@@ -119,8 +119,9 @@ fn prepare(attention: bool, batch: u32, device: Device) -> impl FnMut() {
     let mut engine = Engine::on(device, Box::new(model), Isa::best()).expect("a device that is there");
     move || {
         let pairs = sources.iter().zip(&targets);
-        let lessons: Vec<Lesson<'_>> =
-            pairs.map(|(source, target)| Lesson { source: Sequence::Tokens(source), target, forced: true }).collect();
+        let lessons: Vec<Lesson<'_>> = pairs
+            .map(|(source, target)| Lesson { source: Sequence::Tokens(source), target, forced: true })
+            .collect();
         let (_, gradients) = engine.learn(&values, &lessons, step);
         optimiser.step(Isa::best(), &mut values, gradients, 1e-3, 5.0, 0.0);
     }

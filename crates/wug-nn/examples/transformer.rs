@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use wug_nn::kernels::Isa;
 use wug_nn::transformer::{Config, Model};
-use wug_nn::{Buffer, Engine, Lesson, Optimiser, Query, Sequence, Rule, Step};
+use wug_nn::{Buffer, Engine, Lesson, Optimiser, Query, Rule, Sequence, Step};
 
 const BATCH: u32 = 128;
 const SOURCE: u32 = 12;
@@ -94,8 +94,9 @@ fn time(width: usize, lengths: &[(u32, usize)]) -> Times {
     });
     let mut decode = |sources: &[Vec<u32>], answers: &[usize]| {
         let pairs = sources.iter().zip(answers);
-        let queries: Vec<Query<'_>> =
-            pairs.map(|(source, &length)| Query { source: Sequence::Tokens(source), length: Some(length) }).collect();
+        let queries: Vec<Query<'_>> = pairs
+            .map(|(source, &length)| Query { source: Sequence::Tokens(source), length: Some(length) })
+            .collect();
         let longest = answers.iter().copied().max().unwrap_or_default();
         shortest(|| {
             let answers = engine.answer(&values, &queries, longest);

@@ -41,7 +41,8 @@ impl Batch {
     /// Examples `first..` of a batch.
     pub(crate) fn new(lessons: &[Lesson<'_>], first: usize) -> Self {
         let target_lengths: Vec<usize> = lessons.iter().map(|lesson| lesson.target.len()).collect();
-        let mut batch = Self::sources(lessons.iter().map(|lesson| lesson.source.tokens()), &target_lengths, first);
+        let mut batch =
+            Self::sources(lessons.iter().map(|lesson| lesson.source.tokens()), &target_lengths, first);
         batch.target_words = words(&batch.targets, |row| lessons[batch.target_index[row] - first].target);
         batch.forced = batch.target_index.iter().map(|&i| lessons[i - first].forced).collect();
         batch

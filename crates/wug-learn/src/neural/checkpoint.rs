@@ -233,7 +233,8 @@ fn sealed(metadata: &str, tensors: BTreeMap<String, Tensor>) -> Result<Vec<u8>, 
 fn opened(bytes: &[u8]) -> Result<(String, SafeTensors<'_>), String> {
     let foreign = || "it was written by something else".to_owned();
     let (_, header) = SafeTensors::read_metadata(bytes).map_err(|error| error.to_string())?;
-    let sealed = header.metadata().as_ref().and_then(|metadata| metadata.get(METADATA)).ok_or_else(foreign)?;
+    let sealed =
+        header.metadata().as_ref().and_then(|metadata| metadata.get(METADATA)).ok_or_else(foreign)?;
     if sealed.starts_with('{') {
         return Err("an older version of wug wrote it: run again from the start".to_owned());
     }
@@ -310,7 +311,8 @@ mod tests {
     use super::*;
 
     fn tensors() -> BTreeMap<String, Tensor> {
-        let tensor = |shape: &[usize], bytes: u8| Tensor { shape: shape.to_vec(), bytes: (0..bytes).collect() };
+        let tensor =
+            |shape: &[usize], bytes: u8| Tensor { shape: shape.to_vec(), bytes: (0..bytes).collect() };
         BTreeMap::from([("a".to_owned(), tensor(&[2, 3], 24)), ("b".to_owned(), tensor(&[4], 16))])
     }
 

@@ -4,8 +4,8 @@ use sha2::{Digest, Sha256};
 use wug_data::{InputKind, Picture, Result, Stream};
 use wug_nn::{Images, Sequence};
 
-use super::vocabulary::Vocabulary;
 use super::Sizes;
+use super::vocabulary::Vocabulary;
 use crate::{Image, Input, Lessons, Question};
 
 /// The training examples as a network sees them.
@@ -137,9 +137,11 @@ impl<'a> Sources<'a> {
                 let encode = |question: &Question<'a>| Ok(vocabulary.encode(question.input.tokens()?));
                 questions.iter().map(encode).collect::<Result<_>>().map(Self::Tokens)
             }
-            InputKind::Images => {
-                questions.iter().map(|question| question.input.image()).collect::<Result<_>>().map(Self::Images)
-            }
+            InputKind::Images => questions
+                .iter()
+                .map(|question| question.input.image())
+                .collect::<Result<_>>()
+                .map(Self::Images),
         }
     }
 

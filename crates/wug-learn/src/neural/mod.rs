@@ -113,7 +113,8 @@ impl<B: Blueprint> Learner for Neural<B> {
         let built = self.blueprint.build(&task.settings, examples.sizes(&vocabulary))?;
         let plan = Plan::read(task, &examples, built.width)?;
         // On a thread of the pool: another one would have to wake it several times an update.
-        let train = |_: &rayon::Scope<'_>| train::train(self.about.name, task, &plan, &examples, &vocabulary, built);
+        let train =
+            |_: &rayon::Scope<'_>| train::train(self.about.name, task, &plan, &examples, &vocabulary, built);
         let (engine, values) = rayon::scope(train)?;
         Ok(Box::new(Trained {
             engine: Mutex::new(engine),

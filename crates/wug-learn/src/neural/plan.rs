@@ -89,6 +89,13 @@ pub(super) const TRAINING: &[Setting] = &[
     number("decay", "factor of the rate after each round, with schedule=exponential", 0.96, 0.0, 1.0),
     whole("warmup", "updates in which the rate rises", 0, 0, u64::MAX),
     number(
+        "warmup-share",
+        "share of all updates in which the rate rises, in the place of warmup",
+        0.0,
+        0.0,
+        1.0,
+    ),
+    number(
         "weight-decay",
         "share of a parameter added to its gradient; by adamw taken from it, times the rate",
         0.0,
@@ -210,6 +217,10 @@ impl Plan {
             "noam" => Shape::Noam { width },
             _ => Shape::Linear { steps },
         };
+        let warmup = match settings.number("warmup-share") {
+            0.0 => settings.whole("warmup"),
+            share => (share * steps as f64) as u64,
+        };
         let rule = match settings.word("optimiser") {
             "sgd" => Rule::Sgd,
             name => Rule::Adam {
@@ -229,7 +240,7 @@ impl Plan {
             teacher: settings.number("teacher"),
             teacher_by_batch: settings.word("teacher-by") == "batch",
             rule,
-            schedule: Schedule { rate: settings.number("rate"), warmup: settings.whole("warmup"), shape },
+            schedule: Schedule { rate: settings.number("rate"), warmup, shape },
             weight_decay: settings.number("weight-decay"),
             clip: settings.number("clip"),
             per_word: settings.word("loss") == "token",

@@ -130,7 +130,8 @@ fn validation_is_apart_from_training() {
     let text = |input: &Input<'_>| input.tokens().unwrap().to_string();
     let inputs = |lessons: Lessons<'_>| lessons.iter().map(|lesson| text(&lesson.input)).collect::<Vec<_>>();
     let (apart, validation) = (inputs(task.train_apart().unwrap()), task.validation().unwrap());
-    let validation: Vec<String> = validation.questions().iter().map(|question| text(&question.input)).collect();
+    let validation: Vec<String> =
+        validation.questions().iter().map(|question| text(&question.input)).collect();
     assert_eq!(apart.len() + validation.len(), inputs(task.train().unwrap()).len());
     assert!(!validation.is_empty() && validation.iter().all(|input| !apart.contains(input)));
 }
@@ -290,7 +291,7 @@ fn a_protocol_stands_for_its_settings_and_yields_to_others() {
     for about in crate::LEARNERS.iter().map(|learner| learner.about()) {
         for setting in about.settings {
             if let crate::Default::Preset(presets) = setting.default {
-                for preset in presets {
+                for preset in presets() {
                     Settings::read(about, &[format!("{}={}", setting.name, preset.name)]).unwrap();
                 }
             }
@@ -303,8 +304,7 @@ fn a_decoder_that_is_told_the_length_says_so_many_words() {
     let dataset = dataset("scan/simple");
     let selection = dataset.select("test").unwrap().limited(Some(60));
     let model = learn(&dataset, "lstm", &["steps=5", "oracle-length=true"], None, false).unwrap();
-    let questions =
-        crate::questions(&dataset, &selection, InputKind::Tokens, Some(Oracle::TargetLength));
+    let questions = crate::questions(&dataset, &selection, InputKind::Tokens, Some(Oracle::TargetLength));
     for (question, answer) in questions.iter().zip(model.answers(&questions).unwrap()) {
         assert_eq!(Some(answer.text.unwrap().split(' ').count()), question.target_length);
     }

@@ -1,4 +1,5 @@
 use std::path::Path;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
@@ -8,10 +9,10 @@ use wug_nn::{Buffer, Engine, Lesson, Optimiser, Query, Step};
 
 use super::Built;
 use super::checkpoint::{Best, Checkpoint, Owner, Totals};
-use super::plan::{Order, Plan};
 use super::examples::{Examples, Sources};
+use super::plan::{Order, Plan};
 use super::vocabulary::Vocabulary;
-use crate::{Progress, Task};
+use crate::{EXECUTION_SETTINGS, Progress, Task};
 
 /// Updates between two lines of metrics.
 const REPORT: u64 = 100;
@@ -44,7 +45,11 @@ pub(super) fn train(
         since: Totals::default(),
     };
     let defaults = task.settings.defaults().clone();
-    let owner = Owner { identity: identity(learner, task, &examples.fingerprint(vocabulary)), defaults, config: built.config };
+    let owner = Owner {
+        identity: identity(learner, task, &examples.fingerprint(vocabulary)),
+        defaults,
+        config: built.config,
+    };
     if let (Some(folder), true) = (&task.folder, task.resume) {
         now = Checkpoint::read(folder, &owner, &layout, plan.rule)?.unwrap_or(now);
     } else if let Some(folder) = &task.trained {
@@ -103,15 +108,16 @@ pub(super) fn train(
         }
         let Some(folder) = &task.folder else { continue };
         let is_late = !ends && task.deadline.is_some_and(|deadline| Instant::now() >= deadline);
-        if is_late || now.step.is_multiple_of(plan.checkpoint) {
+        let is_stopped = is_late || (!ends && task.interrupted.load(Ordering::Relaxed));
+        if is_stopped || now.step.is_multiple_of(plan.checkpoint) {
             now.write(folder, &owner, &layout)?;
             written = Instant::now();
         } else if now.step.is_multiple_of(REPORT) && written.elapsed() >= WATCHED {
             now.write_metrics(folder)?;
             written = Instant::now();
         }
-        if is_late {
-            return Err(late(now.step, plan.steps, folder));
+        if is_stopped {
+            return Err(stopped(if is_late { "the time is up" } else { "interrupted" }, &now, plan, folder));
         }
     }
     if let Some(folder) = &task.folder {
@@ -181,22 +187,22 @@ fn lost(step: u64, task: &Task<'_>) -> Error {
     ))
 }
 
-/// What is said of a run whose time is up.
-fn late(step: u64, of: u64, folder: &Path) -> Error {
-    let folder = folder.display();
-    Error::unfinished(format!(
-        "the time is up after update {step} of {of}; {folder} has a checkpoint: the same options with --resume {folder} go on"
-    ))
+/// The error of a run that was stopped with a checkpoint.
+fn stopped(why: &str, now: &Checkpoint, plan: &Plan, folder: &Path) -> Error {
+    let (step, of, folder) = (now.step, plan.steps, folder.display());
+    Error::unfinished(format!("{why} after update {step} of {of}; resume with --resume {folder}"))
 }
 
 /// What a checkpoint must agree with: everything that training depends on.
 fn identity(learner: &str, task: &Task<'_>, examples: &str) -> serde_json::Value {
-    // How often it is kept, where it is computed and what answers are told does not matter, the examples say which share they
-    // are, and how long it goes on is free to change where nothing before depends on it.
-    let free: &[&str] = match task.settings.word("schedule") {
-        "linear" => &["checkpoint", "device", "oracle-length", "share"],
-        _ => &["checkpoint", "device", "oracle-length", "share", "steps", "epochs"],
-    };
+    // What answers are told does not matter, the examples say which share they are, and how long training goes on is free
+    // to change where nothing before depends on it.
+    let depends_on_steps =
+        task.settings.word("schedule") == "linear" || task.settings.number("warmup-share") > 0.0;
+    let mut free = [EXECUTION_SETTINGS, &["oracle-length", "share"]].concat();
+    if !depends_on_steps {
+        free.extend(["steps", "epochs"]);
+    }
     let settings: serde_json::Map<String, serde_json::Value> = task
         .settings
         .values()

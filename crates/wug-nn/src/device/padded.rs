@@ -65,7 +65,10 @@ impl Padded {
             device: device.clone(),
             isa,
             rows: lessons.len(),
-            sources: Side::new(source_start, &lessons.iter().map(|lesson| lesson.source.tokens()).collect::<Vec<_>>()),
+            sources: Side::new(
+                source_start,
+                &lessons.iter().map(|lesson| lesson.source.tokens()).collect::<Vec<_>>(),
+            ),
             targets: Side::new(target_start, &lessons.iter().map(|lesson| lesson.target).collect::<Vec<_>>()),
             forced: lessons.iter().map(|lesson| lesson.forced).collect(),
             told: vec![false; lessons.len()],

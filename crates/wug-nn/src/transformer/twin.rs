@@ -210,7 +210,8 @@ impl Twin<'_> {
     /// The summed cross-entropy of one example.
     fn loss(&self, lesson: &Lesson<'_>, smoothing: f64) -> Var {
         let (tape, config) = (&self.tape, self.config());
-        let source: Vec<u32> = config.source_start.into_iter().chain(lesson.source.tokens().iter().copied()).collect();
+        let source: Vec<u32> =
+            config.source_start.into_iter().chain(lesson.source.tokens().iter().copied()).collect();
         let memory = self.stack("encoder", &source, None);
         let start: &[u32] = if config.says_start { &[config.start()] } else { &[] };
         let wanted = [start, lesson.target].concat();
@@ -316,7 +317,10 @@ mod tests {
     }
 
     fn lessons(drawn: &[Drawn]) -> Vec<Lesson<'_>> {
-        drawn.iter().map(|(source, target)| Lesson { source: Sequence::Tokens(source), target, forced: true }).collect()
+        drawn
+            .iter()
+            .map(|(source, target)| Lesson { source: Sequence::Tokens(source), target, forced: true })
+            .collect()
     }
 
     #[cfg(feature = "burn")]
@@ -488,8 +492,9 @@ mod tests {
     fn an_answer_has_the_length_that_is_told() {
         let mut engine = Engine::new(Model::new(fixed(Positions::Sinusoidal)).unwrap(), Isa::best());
         let values: Vec<f32> = numbers(3, engine.network().layout().len());
-        let queries: Vec<Query<'_>> =
-            (0..9).map(|length| Query { source: Sequence::Tokens(&[1, 2, 3]), length: Some(length) }).collect();
+        let queries: Vec<Query<'_>> = (0..9)
+            .map(|length| Query { source: Sequence::Tokens(&[1, 2, 3]), length: Some(length) })
+            .collect();
         for (length, answer) in engine.answer(&values, &queries, 12).into_iter().enumerate() {
             assert_eq!(answer.map(|answer| answer.len()), Some(length));
         }
