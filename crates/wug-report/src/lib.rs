@@ -21,6 +21,7 @@ mod chart;
 mod experiment;
 mod importance;
 mod interval;
+mod mismatch;
 mod neighbours;
 mod published;
 mod score;
@@ -32,6 +33,7 @@ pub use experiment::{
 };
 pub use importance::{FeatureShare, Importance, importance};
 pub use interval::wilson;
+pub use mismatch::{Suspect, mismatch};
 pub use published::{
     Compared, Decoding, Filter, Number, Origin, Place, Size, SpreadKind, Summary, compared, published,
     published_sizes,

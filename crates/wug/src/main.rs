@@ -4,6 +4,7 @@ mod args;
 mod commands;
 mod neighbours;
 mod output;
+mod progress;
 mod scores;
 mod terminal;
 
@@ -33,6 +34,10 @@ fn main() -> ExitCode {
         Command::Completions { shell } => commands::help::completions(shell),
         Command::Man { out } => commands::help::man(out.as_deref()),
     };
+    if wug_data::is_interrupted() {
+        // What failed, failed because of the signal; its handler is about to end the process.
+        std::thread::sleep(std::time::Duration::MAX);
+    }
     match done {
         Ok(()) | Err(Failure::ClosedPipe) => ExitCode::SUCCESS,
         Err(Failure::Error(error)) if error.is_unfinished() => {

@@ -1,10 +1,11 @@
 //! The score table that `score` and `run` share.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 
 use serde::{Serialize, Serializer};
 
-use wug_bench::Benchmark;
+use wug_bench::{Benchmark, Draw};
 use wug_data::{Dataset, Error, Fact, Result};
 use wug_report::{Groups, Importance, Scored, Tally};
 
@@ -21,11 +22,48 @@ pub(crate) struct Report<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) learned: Option<wug_learn::Size>,
     metric: &'a str,
+    /// What was scored against what.
+    #[serde(flatten)]
+    pub(crate) basis: Option<Basis<'a>>,
     parts: Vec<PartReport<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) explained: Vec<Explained>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) neighbours: Vec<Neighbours>,
+}
+
+/// Which predictions were scored, and against which draw.
+#[derive(Serialize)]
+pub(crate) struct Basis<'a> {
+    pub(crate) draw: Draw,
+    /// The hash of each part.
+    pub(crate) hashes: BTreeMap<&'a str, String>,
+    pub(crate) predictions: Read,
+    /// What they seem to be made for instead, where they score badly.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) hint: Option<String>,
+}
+
+/// What a file of predictions holds.
+#[derive(Serialize)]
+pub(crate) struct Read {
+    pub(crate) n: usize,
+    pub(crate) format: String,
+}
+
+impl Basis<'_> {
+    fn write(&self, out: &mut impl Write) -> std::io::Result<()> {
+        let Read { n, format } = &self.predictions;
+        let short =
+            |(part, hash): (&&str, &String)| format!("{part} {}", shorten(hash, 19).trim_end_matches('.'));
+        let hashes: Vec<String> = self.hashes.iter().map(short).collect();
+        writeln!(out, "  {DIM}{} predictions, {format}{DIM:#}", thousands(*n))?;
+        writeln!(out, "  {DIM}draw: {} ({}){DIM:#}", self.draw, hashes.join(", "))?;
+        if let Some(hint) = &self.hint {
+            writeln!(out, "  {RED}hint:{RED:#} {hint}")?;
+        }
+        Ok(())
+    }
 }
 
 /// Why one prediction is wrong.
@@ -89,6 +127,7 @@ impl<'a> Report<'a> {
             learner: None,
             learned: None,
             metric,
+            basis: None,
             parts,
             explained: Vec::new(),
             neighbours: Vec::new(),
@@ -104,6 +143,9 @@ impl<'a> Report<'a> {
             self.dataset,
             describe(benchmark, self.metric)
         )?;
+        if let Some(basis) = &self.basis {
+            basis.write(out)?;
+        }
         let rows = self
             .parts
             .iter()

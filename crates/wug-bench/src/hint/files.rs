@@ -151,16 +151,16 @@ fn check(object: Object) -> Result<Checked, String> {
     Ok(Checked { prefix, subset: object.eval, images: object.img_paths })
 }
 
-/// Checks rows of a JSONL or Parquet file.
-pub fn check_raw(raw: RawPart) -> Result<CheckedPart> {
-    let checked = |row: &wug_data::RawRow| match check_value(&row.input, &row.target) {
+/// Checks rows of a JSONL or Parquet file, with what it says about their subsets.
+pub fn check_raw(raw: RawPart, subsets: &[String]) -> Result<CheckedPart> {
+    let checked = |(i, row): (usize, &wug_data::RawRow)| match check_value(&row.input, &row.target) {
         Ok(_) => {
             let prefix = parse(&row.input).map_err(|what| raw.fail(row, what))?;
-            Ok(Checked { prefix, subset: None, images: Vec::new() })
+            Ok(Checked { prefix, subset: subsets.get(i).cloned(), images: Vec::new() })
         }
         Err(what) => Err(raw.fail(row, what)),
     };
-    let rows = raw.rows.par_iter().map(checked).collect::<Result<_>>()?;
+    let rows = raw.rows.par_iter().enumerate().map(checked).collect::<Result<_>>()?;
     Ok(CheckedPart { path: raw.path, counted: "line", rows })
 }
 

@@ -189,7 +189,7 @@ pub fn parts(design: &Design, pools: &[Pools]) -> (Vec<Part>, Vec<u8>) {
         let repeats = quota.div_ceil(small.len().max(1)).min(design.most_repeats(*operators));
         let length = (small.len() * repeats).min(quota);
         let trained: Vec<u32> = (first..first + seen as u32).cycle().take(length).collect();
-        let share = |quota: usize| (length * quota).checked_div(design.train).unwrap_or(0);
+        let share = |quota: usize| (length * quota).checked_div(design.train).unwrap_or(0).min(length);
         val.extend_from_slice(&trained[..share(design.val)]);
         test.extend_from_slice(&trained[..share(design.test)]);
         train.extend(trained);
