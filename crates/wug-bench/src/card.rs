@@ -44,8 +44,12 @@ pub fn card(
 pub fn collection_card(benchmark: &dyn Benchmark, datasets: &[(String, Files)], made: &str) -> String {
     let about = benchmark.about();
     let has_pictures = datasets.iter().any(|(_, files)| files.has_pictures);
-    let configs: String =
-        datasets.iter().map(|(name, files)| files.config(name, &format!("{name}/"))).collect();
+    // One card has one kind of files: where some datasets list pictures and others lines, it names the latter.
+    let is_mixed = |files: &Files| {
+        files.format == "jsonl" && files.has_pictures && datasets.iter().any(|(_, other)| !other.has_pictures)
+    };
+    let (apart, named): (Vec<_>, Vec<_>) = datasets.iter().partition(|(_, files)| is_mixed(files));
+    let configs: String = named.iter().map(|(name, files)| files.config(name, &format!("{name}/"))).collect();
     let mut text = front_matter(about, has_pictures, &configs);
     let _ = writeln!(text, "# {}\n\n{}\n\n{}\n", about.name, about.title, about.summary);
     if let Some((name, _)) = datasets.first() {
@@ -53,6 +57,12 @@ pub fn collection_card(benchmark: &dyn Benchmark, datasets: &[(String, Files)], 
             text,
             "Each dataset is a configuration: `load_dataset(\"DIR\", \"{name}\")`. Their parts overlap across datasets, so \
              no two should be merged.\n"
+        );
+    }
+    if let Some((name, _)) = apart.first() {
+        let _ = writeln!(
+            text,
+            "Those with images load from their own folders: `load_dataset(\"DIR/{name}\")`.\n"
         );
     }
     let _ = writeln!(text, "| dataset | examples of each part |\n|---|---|");

@@ -218,15 +218,50 @@ pub fn read_jsonl(path: &Path) -> Result<RawPart> {
         input: String,
         target: String,
     }
+    let rows = parse_lines(path, |line, text| {
+        let Row { input, target } = serde_json::from_str(text)
+            .map_err(|error| format!("expected `input` and `target` as JSON: {error}"))?;
+        Ok(RawRow { line, input, target })
+    })?;
+    Ok(RawPart { path: path.to_owned(), rows })
+}
+
+/// Reads every line, on all cores; the first that is wrong is the error.
+fn parse_lines<T: Send>(
+    path: &Path,
+    parse: impl Fn(usize, &str) -> std::result::Result<T, String> + Sync,
+) -> Result<Vec<T>> {
+    /// Bytes that are parsed together.
+    const ENOUGH: usize = 4 << 20;
     let mut lines = Lines::open(path)?;
     let mut rows = Vec::new();
-    while let Some((line, text)) = lines.next()? {
-        let Row { input, target } = serde_json::from_str(text).map_err(|error| {
-            Error::line(path, line, format!("expected `input` and `target` as JSON: {error}"))
-        })?;
-        rows.push(RawRow { line, input, target });
+    loop {
+        let (mut texts, mut bytes) = (Vec::new(), 0);
+        let mut unread = Ok(());
+        while bytes < ENOUGH {
+            match lines.next() {
+                Ok(Some((line, text))) => {
+                    bytes += text.len() + 1;
+                    texts.push((line, text.to_owned()));
+                }
+                Ok(None) => break,
+                Err(error) => {
+                    unread = Err(error);
+                    break;
+                }
+            }
+        }
+        let is_last = bytes < ENOUGH;
+        let parsed: Result<Vec<T>> = texts
+            .par_iter()
+            .map(|(line, text)| parse(*line, text).map_err(|what| Error::line(path, *line, what)))
+            .collect();
+        rows.extend(parsed?);
+        unread?;
+        if is_last {
+            return Ok(rows);
+        }
     }
-    Ok(RawPart { path: path.to_owned(), rows })
 }
 
 /// The values of one fact in what [`write_jsonl`] wrote, as text: for benchmarks whose facts say more than follows from
@@ -237,18 +272,15 @@ pub(crate) fn read_jsonl_fact(path: &Path, fact: &str) -> Result<Vec<String>> {
         #[serde(default)]
         facts: serde_json::Map<String, serde_json::Value>,
     }
-    let mut lines = Lines::open(path)?;
-    let mut values = Vec::new();
-    while let Some((line, text)) = lines.next()? {
-        let row: Row = serde_json::from_str(text)
-            .map_err(|error| Error::line(path, line, format!("expected `facts` as JSON: {error}")))?;
-        values.push(match row.facts.get(fact) {
-            Some(serde_json::Value::String(value)) => value.clone(),
-            Some(value) => value.to_string(),
-            None => return Err(Error::line(path, line, format!("has no fact `{fact}`"))),
-        });
-    }
-    Ok(values)
+    parse_lines(path, |_, text| {
+        let row: Row =
+            serde_json::from_str(text).map_err(|error| format!("expected `facts` as JSON: {error}"))?;
+        match row.facts.get(fact) {
+            Some(serde_json::Value::String(value)) => Ok(value.clone()),
+            Some(value) => Ok(value.to_string()),
+            None => Err(format!("has no fact `{fact}`")),
+        }
+    })
 }
 
 #[cfg(test)]

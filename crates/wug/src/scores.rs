@@ -252,11 +252,16 @@ fn show_importance(out: &mut impl Write, part: &PartReport<'_>) -> std::io::Resu
     writeln!(out, "\n{BOLD}{}: what decides whether an answer is right{BOLD:#}", part.part)?;
     let mut header = vec!["subset", "n", "fit"];
     header.extend(first.shares.iter().map(|share| share.fact));
-    let rows = found.iter().map(|(slice, importance)| {
-        let mut row =
-            vec![(*slice).to_owned(), thousands(importance.n), format!("{:.2}%", importance.fit * 100.0)];
+    // Below each, what comes out for verdicts that were shuffled.
+    let rows = found.iter().flat_map(|(slice, importance)| {
+        let fit = |fit: f64| format!("{:.2}%", fit * 100.0);
+        let mut row = vec![(*slice).to_owned(), thousands(importance.n), fit(importance.fit)];
         row.extend(importance.shares.iter().map(|share| format!("{:.3}", share.share)));
-        row
+        let total: f64 = importance.shares.iter().map(|share| share.loss).sum();
+        let null = |loss: f64| if total == 0.0 { 0.0 } else { loss / total };
+        let mut baseline = vec!["  by chance".to_owned(), String::new(), fit(importance.null_fit)];
+        baseline.extend(importance.shares.iter().map(|share| format!("{:.3}", null(share.null_loss))));
+        [row, baseline]
     });
     let right: Vec<usize> = (1..header.len()).collect();
     write!(out, "{}", table(&header, &right, rows.collect()))
