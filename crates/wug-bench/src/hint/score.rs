@@ -8,6 +8,7 @@ use crate::{Feature, Judge, Metric, Slice, Verdict};
 pub const EXACT_RESULT: Metric = Metric {
     name: "exact",
     about: "the prediction is the result: digits, with or without spaces between and zeros before",
+    judge: || Box::new(ExactResult),
 };
 
 /// The subsets, and the results that train never has.

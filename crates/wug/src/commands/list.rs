@@ -85,7 +85,7 @@ fn datasets_json() -> Done {
         metrics: Vec<&'static str>,
     }
     let mut datasets = Vec::new();
-    for benchmark in BENCHMARKS {
+    for benchmark in BENCHMARKS.iter() {
         for family in benchmark.families() {
             datasets.extend(family.names.iter().map(|name| Dataset {
                 dataset: format!("{}/{name}", benchmark.about().name),
