@@ -28,6 +28,7 @@ pub use folder::{Existing, RUN_SCHEMA, RunRecord, Status};
 pub use neighbours::{Neighbour, Neighbours};
 pub use scores::{
     Explained, FeatureShare, Group, GroupValue, Groups, Importance, PartScores, PredictionsRead,
-    SCORES_SCHEMA, Scored, Scores, SliceScores, Suspect, Tally, importance, mismatch, score, wilson,
+    SCORES_SCHEMA, Scored, Scores, SeedScores, SeedSummary, SliceScores, Suspect, Tally, importance,
+    mismatch, score, wilson,
 };
 pub use spec::{RunSpec, Symbols};

@@ -5,6 +5,7 @@ mod interval;
 mod kd_tree;
 mod mismatch;
 mod score;
+mod seeds;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -21,6 +22,7 @@ pub use importance::{FeatureShare, Importance, importance};
 pub use interval::wilson;
 pub use mismatch::{Suspect, mismatch};
 pub use score::{Group, GroupValue, Groups, Scored, Tally, score};
+pub use seeds::{SeedScores, SeedSummary};
 
 /// Version of [`Scores`] as JSON.
 pub const SCORES_SCHEMA: u32 = 1;
