@@ -1,8 +1,8 @@
 //! How many requests may be in flight: as many as the server bears, and no more than help.
 //!
-//! Doubling while throughput grows, as TCP starts; half as many when the server is busy (429, 503, a time-out), then one
-//! eighth more at a time. When more requests in flight no longer raise throughput, they only wait in the server's queue:
-//! then the limit goes back to where it was, and is tried again later.
+//! Doubling while throughput grows, as TCP starts. When more requests in flight no longer raise throughput, they only wait
+//! in the server's queue: then the limit goes back to where it was, and doubling is tried again later. When the server
+//! says that it is busy (429, 503, a time-out), half as many, and from then on one eighth more at a time.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ const START: usize = 8;
 /// More requests in flight must bring at least this share of the gain that a server without limits would have.
 const LEAST_GAIN: f64 = 0.2;
 /// Windows for which a limit is kept after more did not help.
-const HOLD: u32 = 20;
+const HOLD: u32 = 10;
 /// Shorter windows measure noise.
 const SHORTEST_WINDOW: Duration = Duration::from_millis(20);
 
@@ -55,13 +55,13 @@ impl Limiter {
         self.paused_until.filter(|until| *until > now)
     }
 
-    /// A reply came, while `in_flight` requests were under way (itself included).
-    pub(crate) fn replied(&mut self, now: Instant, in_flight: usize) {
-        if in_flight < self.limit {
-            // The limit was not what held requests back.
-            self.restart_window(now);
-            return;
-        }
+    /// There was nothing to send: what comes back now says nothing about the limit.
+    pub(crate) fn starved(&mut self, now: Instant) {
+        self.restart_window(now);
+    }
+
+    /// A reply came.
+    pub(crate) fn replied(&mut self, now: Instant) {
         self.replies += 1;
         let elapsed = now.duration_since(self.window);
         if self.replies < 2 * self.limit || elapsed < SHORTEST_WINDOW {
@@ -77,15 +77,18 @@ impl Limiter {
             let gain = rate / before - 1.0;
             if gain < LEAST_GAIN * (self.limit as f64 / limit as f64 - 1.0) {
                 self.limit = limit;
-                self.doubling = false;
                 self.hold = HOLD;
                 return;
             }
         }
-        if self.limit < self.most {
+        if self.limit == self.most {
+            return;
+        }
+        if self.doubling {
             self.before = Some((self.limit, rate));
-            let more = if self.doubling { self.limit } else { (self.limit / 8).max(1) };
-            self.limit = (self.limit + more).min(self.most);
+            self.limit = (2 * self.limit).min(self.most);
+        } else {
+            self.limit = (self.limit + (self.limit / 8).max(1)).min(self.most);
         }
     }
 
@@ -120,7 +123,7 @@ mod tests {
             let rate = in_flight.min(slots) as f64 / 0.1;
             for _ in 0..in_flight {
                 *now += Duration::from_secs_f64(1.0 / rate);
-                limiter.replied(*now, in_flight);
+                limiter.replied(*now);
             }
         }
     }

@@ -29,6 +29,7 @@ pub mod import;
 pub mod meaning;
 pub mod pictures;
 pub mod pool;
+pub mod python;
 pub mod score;
 pub mod splits;
 pub mod statistics;
@@ -145,12 +146,13 @@ impl Benchmark for Hint {
     }
 
     fn metrics(&self) -> &'static [Metric] {
-        &[score::EXACT_RESULT]
+        &[score::EXACT_RESULT, score::GPT3_NOTEBOOK]
     }
 
     fn judge(&self, metric: &str) -> Result<Box<dyn Judge>> {
         match metric {
             "exact" => Ok(Box::new(score::ExactResult)),
+            "gpt3-notebook" => Ok(Box::new(score::Gpt3Notebook)),
             _ => Err(self.no_metric(metric)),
         }
     }

@@ -203,6 +203,7 @@ impl<'a> Run<'a> {
                 let Some(key) = self.board(asking)? else { continue };
                 key
             } else {
+                self.limiter.starved(now);
                 return Ok(());
             };
             if !self.depart(key)? {
@@ -308,11 +309,10 @@ impl<'a> Run<'a> {
     fn handle(&mut self, event: Event) -> Result<()> {
         match event {
             Event::Reply { key, sent, result } => {
-                let in_flight = self.sent;
                 self.sent -= 1;
                 let Some(flight) = self.flights.remove(&key) else { return Ok(()) };
                 match result {
-                    Ok(received) => self.replied(key, flight, received, in_flight),
+                    Ok(received) => self.replied(key, flight, received),
                     Err(failure) => self.failed(key, flight, failure, sent),
                 }
             }
@@ -329,16 +329,10 @@ impl<'a> Run<'a> {
     }
 
     /// A reply: to the journal first.
-    fn replied(
-        &mut self,
-        key: RequestKey,
-        flight: Flight,
-        received: Received,
-        in_flight: usize,
-    ) -> Result<()> {
+    fn replied(&mut self, key: RequestKey, flight: Flight, received: Received) -> Result<()> {
         self.succeeded = true;
         self.given_up = 0;
-        self.limiter.replied(Instant::now(), in_flight);
+        self.limiter.replied(Instant::now());
         self.budget.settle(&flight.reserved, &received.reply.usage);
         self.totals.usage.add(&received.reply.usage);
         let Some(asker) = flight.askers.first() else { return Ok(()) };
