@@ -1,6 +1,8 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
+
 use wug_data::{Dataset, Error, Example, FactValue, Picture, Result, Selection};
 
 use crate::{EXACT, Exact, Setting, Settings};
@@ -144,7 +146,8 @@ pub enum Origin {
 }
 
 /// Where the rows of a dataset come from.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Source {
     /// Drawn with this seed.
     Seed(u64),

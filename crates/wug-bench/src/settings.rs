@@ -1,3 +1,4 @@
+use std::collections::BTreeMap;
 use std::str::FromStr;
 
 use wug_data::{Error, Result};
@@ -39,6 +40,11 @@ impl Settings {
             })?;
         }
         Ok(())
+    }
+
+    /// Each choice by its key.
+    pub fn to_map(&self) -> BTreeMap<String, String> {
+        self.chosen.iter().cloned().collect()
     }
 
     /// Whether nothing was chosen.

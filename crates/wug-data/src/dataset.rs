@@ -2,6 +2,8 @@ use std::fmt;
 use std::io::{self, Write};
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::{Error, Facts, Pictures, Result, Vocab};
 
 /// Sequences of tokens in one flat buffer.
@@ -237,7 +239,31 @@ impl<'a> Selection<'a> {
     }
 }
 
+/// What the inputs of a dataset are to a learner.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum InputKind {
+    /// Sequences of tokens.
+    Tokens,
+    /// Images. The table still has the symbols that they show, for scores and people.
+    Images,
+}
+
+impl fmt::Display for InputKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Tokens => "tokens",
+            Self::Images => "images",
+        })
+    }
+}
+
 impl Dataset {
+    /// What a learner is given: images where the examples have pictures, else tokens.
+    pub fn input_kind(&self) -> InputKind {
+        if self.pictures.is_some() { InputKind::Images } else { InputKind::Tokens }
+    }
+
     /// The part with this name, if there is one.
     pub fn part(&self, name: &str) -> Option<&Part> {
         self.parts.iter().find(|part| part.name == name)

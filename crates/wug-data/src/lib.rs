@@ -19,7 +19,7 @@ mod predictions;
 mod python;
 mod stream;
 
-pub use dataset::{Dataset, Example, Part, Selection, Sequences, Table, Tokens};
+pub use dataset::{Dataset, Example, InputKind, Part, Selection, Sequences, Table, Tokens};
 pub use error::{Error, Result};
 pub use facts::{Fact, FactValue, Facts, Values};
 pub use folder::{FileEntry, FileWriter, Folder, MANIFEST, Manifest, PartSize, Summed};

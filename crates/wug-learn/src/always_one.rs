@@ -1,6 +1,6 @@
 use wug_data::Result;
 
-use crate::{About, Answer, Learner, Model, Question, Task};
+use crate::{About, Answer, Learner, Model, Question, Reads, Task};
 
 /// Answers 1, the most frequent answer of MNS: what any learner of numbers must beat.
 pub struct AlwaysOne;
@@ -9,6 +9,7 @@ static ABOUT: About = About {
     name: "always-one",
     title: "answers 1, the most frequent number",
     benchmarks: &["mns", "hint"],
+    reads: Reads::Nothing,
     settings: &[],
 };
 
@@ -25,7 +26,7 @@ impl Learner for AlwaysOne {
 struct One;
 
 impl Model for One {
-    fn answer(&self, _question: &Question<'_>) -> Answer {
-        Answer::new("1")
+    fn answers(&self, questions: &[Question<'_>]) -> Result<Vec<Answer>> {
+        Ok(vec![Answer::new("1"); questions.len()])
     }
 }

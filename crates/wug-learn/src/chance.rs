@@ -2,7 +2,7 @@ use std::collections::HashSet;
 
 use wug_data::{Result, Streams};
 
-use crate::{About, Answer, Learner, Model, Question, Task};
+use crate::{About, Answer, Learner, Model, Question, Reads, Task, answer_each};
 
 /// Answers with one of the targets that it has seen in training, each equally likely.
 pub struct Chance;
@@ -11,6 +11,7 @@ static ABOUT: About = About {
     name: "chance",
     title: "answers with one of the training targets, each equally likely",
     benchmarks: &[],
+    reads: Reads::Nothing,
     settings: &[],
 };
 
@@ -22,7 +23,7 @@ impl Learner for Chance {
     fn learn(&self, task: &Task<'_>) -> Result<Box<dyn Model>> {
         let mut seen = HashSet::new();
         let lessons = task.train()?;
-        let targets = lessons.examples().map(|example| example.target);
+        let targets = lessons.iter().map(|lesson| lesson.target);
         let known =
             targets.filter(|target| seen.insert(target.ids())).map(|target| target.to_string()).collect();
         Ok(Box::new(Known { known, streams: task.streams(ABOUT.name) }))
@@ -35,10 +36,12 @@ struct Known {
 }
 
 impl Model for Known {
-    fn answer(&self, question: &Question<'_>) -> Answer {
-        if self.known.is_empty() {
-            return Answer::abstain();
-        }
-        Answer::new(question.stream(&self.streams).choose(&self.known))
+    fn answers(&self, questions: &[Question<'_>]) -> Result<Vec<Answer>> {
+        answer_each(questions, |question| {
+            if self.known.is_empty() {
+                return Ok(Answer::abstain());
+            }
+            Ok(Answer::new(question.stream(&self.streams).choose(&self.known)))
+        })
     }
 }

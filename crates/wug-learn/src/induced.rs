@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use wug_data::Result;
 
-use crate::{About, Answer, Default, Learner, Model, Question, Setting, Task};
+use crate::{About, Answer, Default, Learner, Lesson, Model, Question, Reads, Setting, Task, answer_each};
 
 /// Finds the grammar of the training pairs, and answers by it.
 pub struct Induced;
@@ -13,6 +13,7 @@ static ABOUT: About = About {
     name: "induced",
     title: "finds the grammar behind the training pairs: words, rules and types, by description length",
     benchmarks: &[],
+    reads: Reads::Tokens,
     settings: &[Setting {
         name: "budget",
         about: "time after which the best grammar so far is used",
@@ -33,10 +34,10 @@ impl Learner for Induced {
         let lessons = task.train()?;
         let spaced = |words: Vec<&str>| words.join(" ");
         // Targets that are written without spaces (numbers) are one token.
-        let pairs = lessons.examples().map(|example| {
-            let target = example.target.to_string();
-            (spaced(example.input.words().collect()), target)
-        });
+        let pair = |lesson: Lesson<'_>| {
+            Ok((spaced(lesson.input.tokens()?.words().collect()), lesson.target.to_string()))
+        };
+        let pairs = lessons.iter().map(pair).collect::<Result<Vec<_>>>()?;
         Ok(Box::new(Found { model: wug_induce::learn(pairs, &settings) }))
     }
 }
@@ -45,9 +46,9 @@ struct Found {
     model: wug_induce::Model,
 }
 
-impl Model for Found {
-    fn answer(&self, question: &Question<'_>) -> Answer {
-        let words: Vec<&str> = question.input.words().collect();
+impl Found {
+    fn answer(&self, question: &Question<'_>) -> Result<Answer> {
+        let words: Vec<&str> = question.input.tokens()?.words().collect();
         let prediction = self.model.predict(&words.join(" "));
         let mut answer = match &prediction.abstained {
             Some(why) => Answer::abstain().note("why", why.as_str()),
@@ -63,7 +64,13 @@ impl Model for Found {
             answer = answer.note("unknown_words", words);
         }
         answer.explanation = Some(self.model.derivation(&prediction)).filter(|text| !text.is_empty());
-        answer
+        Ok(answer)
+    }
+}
+
+impl Model for Found {
+    fn answers(&self, questions: &[Question<'_>]) -> Result<Vec<Answer>> {
+        answer_each(questions, |question| self.answer(question))
     }
 
     fn files(&self) -> Vec<(&'static str, String)> {

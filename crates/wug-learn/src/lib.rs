@@ -5,16 +5,18 @@
 //!
 //! ```
 //! use wug_bench::{Address, Source};
-//! use wug_learn::{Settings, Task, learner, questions};
+//! use wug_learn::{Settings, Task, input_kind, learner, questions};
 //!
 //! let address: Address = "mns/circle#test".parse()?;
 //! let dataset = address.benchmark.make(&address.dataset, &Source::Seed(0))?;
 //! let learner = learner("bayes")?;
 //! let settings = Settings::read(learner.about(), &[])?;
-//! let model = learner.learn(&Task::new(&dataset, settings, 0))?;
+//! // The inputs are images; `bayes` is told the symbols behind them.
+//! let reads = input_kind(learner.about(), &dataset, true)?;
+//! let model = learner.learn(&Task::reading(&dataset, reads, settings, 0))?;
 //!
 //! let selection = dataset.select("test")?.limited(Some(28));
-//! let answers = model.answers(&questions(&dataset, &selection));
+//! let answers = model.answers(&questions(&dataset, &selection, reads, None))?;
 //! let right = selection.examples().zip(&answers).filter(|((_, row), answer)| {
 //!     answer.text.as_deref() == Some(&dataset.table.targets.get(*row).to_string())
 //! });
@@ -25,20 +27,24 @@
 mod always_one;
 mod chance;
 mod induced;
+mod input;
 mod learner;
 pub mod mns;
+mod model;
 pub mod neural;
-mod seeds;
+mod protocols;
 mod settings;
+mod task;
 
 pub use always_one::AlwaysOne;
 pub use chance::Chance;
 pub use induced::Induced;
-pub use learner::{
-    About, Answer, Learner, Lessons, Model, Progress, Question, Size, Task, learner, questions,
-};
-pub use seeds::side_by_side;
-pub use settings::{Default, Preset, Setting, Settings};
+pub use input::{Image, Input, Oracle, Question, questions};
+pub use learner::{About, Learner, Reads, input_kind, learner};
+pub use model::{Answer, DecoderStates, Model, ModelSize, answer_each};
+pub use protocols::{PROTOCOLS, Protocol};
+pub use settings::{Default, EXECUTION_SETTINGS, Preset, Setting, Settings};
+pub use task::{Lesson, Lessons, Progress, Task, Validation};
 pub use wug_nn::Device;
 
 /// All learners. A new one is a file and a line here.

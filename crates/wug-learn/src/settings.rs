@@ -53,17 +53,24 @@ pub enum Default {
     Word(&'static [&'static str]),
     /// One of some words, each of which stands for values of other settings; none unless set. What is set beside it has
     /// precedence.
-    Preset(&'static [Preset]),
+    Preset(fn() -> &'static [Preset]),
 }
 
 /// A name for values of several settings: the protocol of a paper.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Preset {
     /// What is written.
-    pub name: &'static str,
+    pub name: String,
     /// The values that it stands for, as they would be written, `steps=100000`.
-    pub stands_for: &'static [&'static str],
+    pub stands_for: Vec<String>,
 }
+
+/// Settings that say how to execute a run and do not change its result.
+pub const EXECUTION_SETTINGS: &[&str] = &["checkpoint", "device"];
+
+/// Two ways to say one thing. Who gives one of them means it: a preset's value of the other no longer counts.
+const ALTERNATIVES: &[(&str, &str)] =
+    &[("steps", "epochs"), ("validate", "validate-epochs"), ("warmup", "warmup-share")];
 
 /// No preset: what is recorded of a run can be given again.
 const NONE: &str = "none";
@@ -91,7 +98,7 @@ impl Default {
             }
             Self::Flag => "true or false".to_owned(),
             Self::Word(words) => either(words),
-            Self::Preset(presets) => either(&names(presets).collect::<Vec<_>>()),
+            Self::Preset(presets) => either(&names(presets()).collect::<Vec<_>>()),
         }
     }
 
@@ -118,7 +125,7 @@ impl Default {
             }
             Self::Flag => text.parse().ok().map(|flag: bool| flag.into()),
             Self::Word(words) => words.iter().find(|word| **word == text).map(|word| (*word).into()),
-            Self::Preset(presets) => names(presets).find(|name| *name == text).map(Value::from),
+            Self::Preset(presets) => names(presets()).find(|name| *name == text).map(Value::from),
         }
     }
 }
@@ -156,17 +163,41 @@ impl Settings {
         }
         for (setting, value) in &read {
             if let Default::Preset(presets) = setting.default {
-                let preset = presets.iter().find(|preset| *value == preset.name);
-                for text in preset.map_or(&[][..], |preset| preset.stands_for) {
+                let preset = presets().iter().find(|preset| *value == preset.name);
+                for text in preset.map_or(&[][..], |preset| &preset.stands_for) {
                     let (setting, value) = one(about, text)?;
                     values.insert(setting.name, value);
                 }
+            }
+        }
+        let is_given = |name: &str| read.iter().any(|(setting, _)| setting.name == name);
+        let both_ways = ALTERNATIVES.iter().flat_map(|&(one, other)| [(one, other), (other, one)]);
+        for (given, other) in both_ways.filter(|(given, other)| is_given(given) && !is_given(other)) {
+            debug_assert!(values.contains_key(given));
+            if let Some(default) = defaults.get(other) {
+                values.insert(about.setting(other).expect("it has a default").name, default.clone());
             }
         }
         for (setting, value) in read {
             values.insert(setting.name, value);
         }
         Ok(Self { values, defaults })
+    }
+
+    /// Reads values as [`Settings::to_map`] gives them; what is absent has its default.
+    pub fn from_map(about: &About, map: &BTreeMap<String, Value>) -> Result<Self> {
+        let mut settings = Self::read(about, &[])?;
+        for (name, value) in map {
+            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            let (setting, value) = one(about, &format!("{name}={text}"))?;
+            settings.values.insert(setting.name, value);
+        }
+        Ok(settings)
+    }
+
+    /// Every setting with its value.
+    pub fn to_map(&self) -> BTreeMap<String, Value> {
+        self.values.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect()
     }
 
     /// Every setting with its value.
@@ -214,7 +245,7 @@ impl Settings {
 
 /// What may be written for a preset.
 fn names(presets: &'static [Preset]) -> impl Iterator<Item = &'static str> {
-    presets.iter().map(|preset| preset.name).chain([NONE])
+    presets.iter().map(|preset| preset.name.as_str()).chain([NONE])
 }
 
 /// `a, b or c`.
@@ -231,7 +262,7 @@ fn one<'a>(about: &'a About, text: &str) -> Result<(&'a Setting, Value)> {
     let (name, value) = text
         .split_once('=')
         .ok_or_else(|| Error::usage(format!("`{text}` is no setting: expected name=value")))?;
-    let Some(setting) = about.settings.iter().find(|setting| setting.name == name) else {
+    let Some(setting) = about.setting(name) else {
         let known: Vec<&str> = about.settings.iter().map(|setting| setting.name).collect();
         let nearest = known.iter().min_by_key(|known| strsim::osa_distance(known, name));
         let nearest = nearest.filter(|known| strsim::osa_distance(known, name) <= 1 + name.len() / 3);
@@ -273,6 +304,32 @@ mod tests {
         assert_eq!(error("tied=maybe"), "`tied=maybe`: expected style or no for tied");
         assert!(error("style=none").contains(" or "), "{}", error("style=none"));
         assert_eq!(either(&["a", "b", "c"]), "a, b or c");
+    }
+
+    #[test]
+    fn what_is_given_counts_before_a_protocol() {
+        let read = |learner: &str, given: &[&str]| {
+            let given: Vec<String> = given.iter().map(|text| (*text).to_owned()).collect();
+            Settings::read(crate::learner(learner).unwrap().about(), &given).unwrap()
+        };
+        // The protocol counts epochs, which otherwise take the place of steps.
+        let settings = read("gru", &["protocol=nacs", "steps=10"]);
+        assert_eq!((settings.whole("steps"), settings.whole("epochs")), (10, 0));
+        let settings = read("gru", &["protocol=nacs"]);
+        assert_eq!((settings.whole("epochs"), settings.whole("validate-epochs")), (50, 1));
+        let settings = read("gru", &["protocol=nacs", "validate=7"]);
+        assert_eq!((settings.whole("validate"), settings.whole("validate-epochs")), (7, 0));
+        let settings = read("transformer", &["protocol=recogs", "warmup=3"]);
+        assert_eq!((settings.whole("warmup"), settings.number("warmup-share")), (3, 0.0));
+    }
+
+    #[test]
+    fn settings_come_back_from_their_record() {
+        let about = crate::learner("lstm").unwrap().about();
+        let settings = Settings::read(about, &["protocol=nacs".to_owned(), "steps=10".to_owned()]).unwrap();
+        assert_eq!(Settings::from_map(about, &settings.to_map()).unwrap(), settings);
+        let wrong = BTreeMap::from([("steps".to_owned(), Value::from(-3))]);
+        assert!(Settings::from_map(about, &wrong).is_err());
     }
 
     #[test]

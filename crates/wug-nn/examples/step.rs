@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use wug_nn::kernels::{Isa, peak};
 use wug_nn::recurrent::{Attention, Begin, Bridge, Cell, Config, Model, Output};
-use wug_nn::{Buffer, Device, Engine, Lesson, Optimiser, Rule, Step};
+use wug_nn::{Buffer, Device, Engine, Lesson, Optimiser, Rule, Sequence, Step};
 
 const LAYERS: usize = 2;
 const HIDDEN: usize = 200;
@@ -119,8 +119,9 @@ fn prepare(attention: bool, batch: u32, device: Device) -> impl FnMut() {
     let mut engine = Engine::on(device, Box::new(model), Isa::best()).expect("a device that is there");
     move || {
         let pairs = sources.iter().zip(&targets);
-        let lessons: Vec<Lesson<'_>> =
-            pairs.map(|(source, target)| Lesson { source, target, forced: true }).collect();
+        let lessons: Vec<Lesson<'_>> = pairs
+            .map(|(source, target)| Lesson { source: Sequence::Tokens(source), target, forced: true })
+            .collect();
         let (_, gradients) = engine.learn(&values, &lessons, step);
         optimiser.step(Isa::best(), &mut values, gradients, 1e-3, 5.0, 0.0);
     }

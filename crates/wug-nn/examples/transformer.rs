@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use wug_nn::kernels::Isa;
 use wug_nn::transformer::{Config, Model};
-use wug_nn::{Buffer, Engine, Lesson, Optimiser, Query, Rule, Step};
+use wug_nn::{Buffer, Engine, Lesson, Optimiser, Query, Rule, Sequence, Step};
 
 const BATCH: u32 = 128;
 const SOURCE: u32 = 12;
@@ -82,7 +82,7 @@ fn time(width: usize, lengths: &[(u32, usize)]) -> Times {
     let sources: Vec<Vec<u32>> = (0..BATCH).map(|i| source((i, SOURCE))).collect();
     let word = |i: u32, t: u32| if t + 1 < TARGET { 1 + (i + t) % (WORDS - 1) } else { 0 };
     let targets: Vec<Vec<u32>> = (0..BATCH).map(|i| (0..TARGET).map(|t| word(i, t)).collect()).collect();
-    let lesson = |(source, target)| Lesson { source, target, forced: true };
+    let lesson = |(source, target)| Lesson { source: Sequence::Tokens(source), target, forced: true };
     let pairs = sources.iter().map(Vec::as_slice).zip(targets.iter().map(Vec::as_slice));
     let lessons: Vec<Lesson<'_>> = pairs.map(lesson).collect();
     let mut key = 0;
@@ -94,8 +94,9 @@ fn time(width: usize, lengths: &[(u32, usize)]) -> Times {
     });
     let mut decode = |sources: &[Vec<u32>], answers: &[usize]| {
         let pairs = sources.iter().zip(answers);
-        let queries: Vec<Query<'_>> =
-            pairs.map(|(source, &length)| Query { source, length: Some(length) }).collect();
+        let queries: Vec<Query<'_>> = pairs
+            .map(|(source, &length)| Query { source: Sequence::Tokens(source), length: Some(length) })
+            .collect();
         let longest = answers.iter().copied().max().unwrap_or_default();
         shortest(|| {
             let answers = engine.answer(&values, &queries, longest);

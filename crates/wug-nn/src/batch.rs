@@ -41,7 +41,8 @@ impl Batch {
     /// Examples `first..` of a batch.
     pub(crate) fn new(lessons: &[Lesson<'_>], first: usize) -> Self {
         let target_lengths: Vec<usize> = lessons.iter().map(|lesson| lesson.target.len()).collect();
-        let mut batch = Self::sources(lessons.iter().map(|lesson| lesson.source), &target_lengths, first);
+        let mut batch =
+            Self::sources(lessons.iter().map(|lesson| lesson.source.tokens()), &target_lengths, first);
         batch.target_words = words(&batch.targets, |row| lessons[batch.target_index[row] - first].target);
         batch.forced = batch.target_index.iter().map(|&i| lessons[i - first].forced).collect();
         batch
@@ -51,7 +52,7 @@ impl Batch {
     pub(crate) fn queries(queries: &[Query<'_>], steps: usize) -> Self {
         let lengths: Vec<usize> =
             queries.iter().map(|query| query.length.map_or(steps, |length| length + 1)).collect();
-        let mut batch = Self::sources(queries.iter().map(|query| query.source), &lengths, 0);
+        let mut batch = Self::sources(queries.iter().map(|query| query.source.tokens()), &lengths, 0);
         batch.told = batch.target_index.iter().map(|&i| queries[i].length.is_some()).collect();
         batch
     }

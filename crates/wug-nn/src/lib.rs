@@ -29,7 +29,7 @@ pub mod transformer;
 pub use buffer::Buffer;
 pub use device::Device;
 pub use engine::Engine;
-pub use network::{Lesson, Network, Outcome, Pass, Query, Shard, Step};
+pub use network::{Images, Lesson, Network, Outcome, Pass, Query, Sequence, Shard, Step};
 pub use optimiser::{Optimiser, Rule, Schedule, Shape};
 pub use parameters::{Gradients, Layout, Tensor};
 pub use real::Real;

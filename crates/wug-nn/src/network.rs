@@ -4,11 +4,57 @@ use crate::kernels::{Into, Isa, Packed, View, product};
 use crate::parameters::{Gradients, Id, Layout, Weights};
 use crate::{Buffer, Real};
 
+/// A sequence that an encoder reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sequence<'a> {
+    /// Tokens of the source vocabulary.
+    Tokens(&'a [u32]),
+    /// Images of one size.
+    Images(Images<'a>),
+}
+
+/// Images of one size, one after the other, a byte per pixel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Images<'a> {
+    /// The pixels of all images, row by row.
+    pub pixels: &'a [u8],
+    /// Pixels in a row.
+    pub width: usize,
+    /// Rows of an image.
+    pub height: usize,
+}
+
+impl<'a> Sequence<'a> {
+    /// The number of tokens or images.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Tokens(tokens) => tokens.len(),
+            Self::Images(images) => images.pixels.len() / (images.width * images.height).max(1),
+        }
+    }
+
+    /// Whether there is nothing to read.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The tokens, for a network whose encoder embeds tokens.
+    ///
+    /// # Panics
+    /// If it is a sequence of images: such a network is never trained on them.
+    pub fn tokens(&self) -> &'a [u32] {
+        match self {
+            Self::Tokens(tokens) => tokens,
+            Self::Images(_) => panic!("an encoder of tokens was given images"),
+        }
+    }
+}
+
 /// One example of a batch.
 #[derive(Debug, Clone)]
 pub struct Lesson<'a> {
-    /// Words of the source, at least one.
-    pub source: &'a [u32],
+    /// The source, at least one token or image.
+    pub source: Sequence<'a>,
     /// Words of the target; the last one is 0, the end.
     pub target: &'a [u32],
     /// Whether the decoder is fed the target, or else its own words.
@@ -18,8 +64,8 @@ pub struct Lesson<'a> {
 /// What is to be answered.
 #[derive(Debug, Clone, Copy)]
 pub struct Query<'a> {
-    /// Words of the source, at least one.
-    pub source: &'a [u32],
+    /// The source, at least one token or image.
+    pub source: Sequence<'a>,
     /// If the length of the answer is known: the end is not said before, and not later.
     pub length: Option<usize>,
 }

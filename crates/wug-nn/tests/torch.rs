@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use wug_nn::kernels::Isa;
-use wug_nn::{Engine, Layout, Lesson, Network, Step, recurrent, transformer};
+use wug_nn::{Engine, Layout, Lesson, Network, Sequence, Step, recurrent, transformer};
 
 type Pairs = Vec<(Vec<u32>, Vec<u32>)>;
 type Gradients = BTreeMap<String, Vec<f32>>;
@@ -99,8 +99,11 @@ fn compare(case: &Case, engine: &mut Engine<f32>, tolerance: f32, far: &mut Vec<
     let mut names: Vec<&str> = tensors.iter().map(|tensor| tensor.name.as_str()).collect();
     names.sort_unstable();
     assert!(names.iter().eq(case.gradients.keys()), "{}: {names:?}", case.name);
-    let lessons: Vec<Lesson<'_>> =
-        case.lessons.iter().map(|(source, target)| Lesson { source, target, forced: true }).collect();
+    let lessons: Vec<Lesson<'_>> = case
+        .lessons
+        .iter()
+        .map(|(source, target)| Lesson { source: Sequence::Tokens(source), target, forced: true })
+        .collect();
     let step = Step { smoothing: case.smoothing, ..Step::PLAIN };
     let (outcome, ours) = engine.learn(&case.values, &lessons, step);
     if (outcome.loss / case.loss - 1.0).abs() >= f64::from(tolerance) {
@@ -149,8 +152,11 @@ fn avx512_and_avx2_give_the_same_bits() {
         return;
     };
     for case in recurrent_models().iter().chain(&transformers()) {
-        let lessons: Vec<Lesson<'_>> =
-            case.lessons.iter().map(|(source, target)| Lesson { source, target, forced: true }).collect();
+        let lessons: Vec<Lesson<'_>> = case
+            .lessons
+            .iter()
+            .map(|(source, target)| Lesson { source: Sequence::Tokens(source), target, forced: true })
+            .collect();
         let step = Step { key: Some(7), smoothing: case.smoothing, ..Step::PLAIN };
         let gradients = |isa| {
             let mut engine = Engine::boxed((case.build)(), isa);

@@ -328,11 +328,14 @@ pub(crate) struct Score {
 #[derive(clap::Args)]
 pub(crate) struct Run {
     /// The dataset, or parts of it, such as cogs/main#test,gen [default part: the one the benchmark tests on]
-    #[arg(value_name = "DATASET[#PART]")]
-    pub(crate) dataset: String,
+    #[arg(value_name = "DATASET[#PART]", required_unless_present = "resume", requires = "learner")]
+    pub(crate) dataset: Option<String>,
     /// The learner; `wug list learners` shows all
-    #[arg(long, value_name = "LEARNER")]
-    pub(crate) learner: String,
+    #[arg(long, value_name = "LEARNER", required_unless_present = "resume", requires = "dataset")]
+    pub(crate) learner: Option<String>,
+    /// Give the learner the symbols behind the images of an image dataset; the scores say so
+    #[arg(long, value_name = "WHAT", value_enum)]
+    pub(crate) reads: Option<Reads>,
     /// Set something of the learner; may be given again
     #[arg(long = "set", value_name = "NAME=VALUE")]
     pub(crate) settings: Vec<String>,
@@ -344,10 +347,13 @@ pub(crate) struct Run {
     /// Seed of the learner
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) learner_seed: u64,
-    /// The folder for run.json, predictions.jsonl, scores.json and checkpoints: new, empty, or written by wug before
+    /// The folder for run.json, predictions.jsonl, scores.json and checkpoints: new or empty
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) out: Option<PathBuf>,
-    /// Go on in the folder of an earlier run with the same options, from its last checkpoint
+    /// Replace the run that the folder of --out has
+    #[arg(long, requires = "out")]
+    pub(crate) force: bool,
+    /// Go on with the run in this folder from its last checkpoint; its options need not be given again
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with = "out")]
     pub(crate) resume: Option<PathBuf>,
     /// Do not train again: take the checkpoint of a run with the same training, to answer another part or in another way
@@ -383,6 +389,21 @@ pub(crate) struct Run {
     /// One JSON document
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// What a learner is given instead of the images of an image dataset.
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum Reads {
+    /// The symbols behind the images
+    Symbols,
+}
+
+impl From<Reads> for wug_run::Symbols {
+    fn from(reads: Reads) -> Self {
+        match reads {
+            Reads::Symbols => Self::Symbols,
+        }
+    }
 }
 
 #[derive(clap::Args)]

@@ -2,18 +2,21 @@
 
 mod args;
 mod commands;
-mod neighbours;
 mod output;
 mod scores;
 mod terminal;
 
 use std::process::ExitCode;
+use std::sync::atomic::AtomicBool;
 
 use anstyle::{AnsiColor, Style};
 use clap::Parser;
 
 use args::{Args, Command};
 use output::{BOLD, Failure};
+
+/// Becomes true when the user interrupts.
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
 fn main() -> ExitCode {
     // A second signal while the handler runs finds nothing left to do.

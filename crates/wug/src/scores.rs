@@ -2,214 +2,106 @@
 
 use std::io::Write;
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use wug_bench::Benchmark;
-use wug_data::{Dataset, Error, Fact, Result};
-use wug_report::{Groups, Importance, Scored, Tally};
+use wug_data::Dataset;
+use wug_run::{Importance, Neighbour, Neighbours, PartScores, Scored, Scores, Tally};
 
-use crate::neighbours::Neighbours;
 use crate::output::{BOLD, DIM, GREEN, RED, bar, shorten, table, thousands};
 
-#[derive(Serialize)]
-pub(crate) struct Report<'a> {
-    schema: u32,
-    dataset: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) learner: Option<&'a str>,
-    /// How large a trained model is.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) learned: Option<wug_learn::Size>,
-    metric: &'a str,
-    parts: Vec<PartReport<'a>>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) explained: Vec<Explained>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) neighbours: Vec<Neighbours>,
-}
-
-/// Why one prediction is wrong.
-#[derive(Serialize)]
-pub(crate) struct Explained {
-    pub(crate) id: String,
-    pub(crate) input: String,
-    pub(crate) target: String,
-    pub(crate) prediction: String,
-    pub(crate) reasons: Vec<String>,
-}
-
-#[derive(Serialize)]
-struct PartReport<'a> {
-    part: &'a str,
-    #[serde(flatten)]
-    tally: Tally,
-    /// The score of the part as a whole, where the metric has one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    score: Option<f64>,
-    /// One table by itself, several as a list.
-    #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "one_or_list")]
-    by: Vec<Groups<'a>>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    slices: Vec<SliceReport>,
-}
-
-/// A slice that the benchmark's paper reports.
-#[derive(Serialize)]
-struct SliceReport {
-    slice: &'static str,
-    #[serde(flatten)]
-    tally: Tally,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    importance: Option<Importance>,
-}
-
-impl<'a> Report<'a> {
-    /// Totals of every part and its slices, by the facts that are given, with the importance of facts if asked for.
-    pub(crate) fn new(
-        benchmark: &dyn Benchmark,
-        dataset: &'a Dataset,
-        metric: &'a str,
-        scored: &'a [Scored<'a>],
-        facts: &[&'a Fact],
-        importance: bool,
-    ) -> Result<Self> {
-        let part = |scored: &'a Scored<'a>| {
-            Ok(PartReport {
-                part: &scored.selection().name,
-                tally: scored.total(),
-                score: scored.together(),
-                by: facts.iter().map(|fact| scored.by(fact)).collect(),
-                slices: slices(benchmark, dataset, scored, importance)?,
-            })
-        };
-        let parts = scored.iter().map(part).collect::<Result<_>>()?;
-        Ok(Self {
-            schema: 1,
-            dataset: &dataset.name,
-            learner: None,
-            learned: None,
-            metric,
-            parts,
-            explained: Vec::new(),
-            neighbours: Vec::new(),
-        })
-    }
-
-    /// The table for a person.
-    pub(crate) fn write(&self, benchmark: &dyn Benchmark, out: &mut impl Write) -> std::io::Result<()> {
-        let learner = self.learner.map_or_else(String::new, |learner| format!(" {learner}"));
-        writeln!(
-            out,
-            "{BOLD}{}{learner}{BOLD:#}  {DIM}{}{DIM:#}",
-            self.dataset,
-            describe(benchmark, self.metric)
-        )?;
-        let rows = self
-            .parts
-            .iter()
-            .flat_map(|part| {
-                let slices = part.slices.iter();
-                let slices = slices.map(|slice| row(format!("  {}", slice.slice), &slice.tally));
-                std::iter::once(row(part.part.to_owned(), &part.tally)).chain(slices)
-            })
-            .collect();
-        write!(out, "{}", table(&["part", "n", "correct", "accuracy", "95% interval"], &[1, 2, 3], rows))?;
-        for part in &self.parts {
-            if let Some(score) = part.score {
-                writeln!(out, "  {} of {}: {BOLD}{score:.2}{BOLD:#}", self.metric, part.part)?;
-            }
-            if part.tally.undecided > 0 {
-                writeln!(
-                    out,
-                    "{} of {} were not decided within the bound on work",
-                    part.tally.undecided, part.part
-                )?;
-            }
-            show_importance(out, part)?;
-            for groups in &part.by {
-                writeln!(out, "\n{BOLD}{} by {}{BOLD:#}", part.part, groups.fact)?;
-                let rows = groups.groups.iter().map(|group| {
-                    let mut row = row(shorten(&group.value.to_string(), 50), &group.tally);
-                    row.truncate(4);
-                    row.push(bar(group.tally.accuracy().unwrap_or_default(), 20));
-                    row
-                });
-                write!(
-                    out,
-                    "{}",
-                    table(&[groups.fact, "n", "correct", "accuracy", ""], &[1, 2, 3], rows.collect())
-                )?;
-            }
-        }
-        for neighbours in &self.neighbours {
-            neighbours.write(out)?;
-        }
-        for explained in &self.explained {
-            writeln!(out, "\n{BOLD}{}{BOLD:#}", explained.id)?;
-            writeln!(out, "  input      {}", explained.input)?;
-            writeln!(out, "  target     {GREEN}{}{GREEN:#}", explained.target)?;
-            writeln!(out, "  prediction {RED}{}{RED:#}", explained.prediction)?;
-            if explained.reasons.is_empty() {
-                writeln!(out, "  right by {}", self.metric)?;
-            }
-            for reason in &explained.reasons {
-                writeln!(out, "  {reason}")?;
-            }
-        }
-        Ok(())
-    }
-}
-
-fn one_or_list<S: Serializer>(groups: &[Groups<'_>], serializer: S) -> std::result::Result<S::Ok, S::Error> {
-    match groups {
-        [one] => one.serialize(serializer),
-        several => several.serialize(serializer),
-    }
-}
-
-/// The slices of a part that it has examples of; none if it is one of them itself.
-fn slices(
+/// The table for a person.
+pub(crate) fn write_scores(
+    scores: &Scores,
     benchmark: &dyn Benchmark,
-    dataset: &Dataset,
-    scored: &Scored<'_>,
-    importance: bool,
-) -> Result<Vec<SliceReport>> {
-    if importance && benchmark.features().is_empty() {
-        return Err(Error::usage(format!("{} has no facts for --importance", benchmark.about().name)));
+    out: &mut impl Write,
+) -> std::io::Result<()> {
+    let mut learner = scores.learner.as_ref().map_or_else(String::new, |learner| format!(" {learner}"));
+    if scores.reads.is_some() {
+        learner.push_str(" (reads symbols)");
     }
-    let mut reports = Vec::new();
-    for slice in benchmark.slices() {
-        let Ok(fact) = dataset.table.facts.column(slice.fact) else { continue };
-        let keeps = |row| (slice.keeps)(fact.value(row));
-        let tally = scored.of(keeps);
-        if tally.n == 0 || tally.n == scored.total().n {
-            continue;
+    writeln!(
+        out,
+        "{BOLD}{}{learner}{BOLD:#}  {DIM}{}{DIM:#}",
+        scores.dataset,
+        describe(benchmark, &scores.metric)
+    )?;
+    let rows = scores
+        .parts
+        .iter()
+        .flat_map(|part| {
+            let slices = part.slices.iter();
+            let slices = slices.map(|slice| row(format!("  {}", slice.slice), &slice.tally));
+            std::iter::once(row(part.part.clone(), &part.tally)).chain(slices)
+        })
+        .collect();
+    write!(out, "{}", table(&["part", "n", "correct", "accuracy", "95% interval"], &[1, 2, 3], rows))?;
+    for part in &scores.parts {
+        if let Some(score) = part.score {
+            writeln!(out, "  {} of {}: {BOLD}{score:.2}{BOLD:#}", scores.metric, part.part)?;
         }
-        // The paper looks at each of its subsets, not at slices across them.
-        let importance = if importance && slice.fact == "subset" {
-            Some(wug_report::importance(dataset, scored, benchmark.features(), keeps, 0)?)
-        } else {
-            None
-        };
-        reports.push(SliceReport { slice: slice.name, tally, importance });
+        if part.tally.undecided > 0 {
+            writeln!(
+                out,
+                "{} of {} were not decided within the bound on work",
+                part.tally.undecided, part.part
+            )?;
+        }
+        show_importance(out, part)?;
+        for groups in &part.by {
+            writeln!(out, "\n{BOLD}{} by {}{BOLD:#}", part.part, groups.fact)?;
+            let rows = groups.groups.iter().map(|group| {
+                let mut row = row(shorten(&group.value.to_string(), 50), &group.tally);
+                row.truncate(4);
+                row.push(bar(group.tally.accuracy().unwrap_or_default(), 20));
+                row
+            });
+            write!(
+                out,
+                "{}",
+                table(&[&groups.fact, "n", "correct", "accuracy", ""], &[1, 2, 3], rows.collect())
+            )?;
+        }
     }
-    if importance && reports.is_empty() {
-        let importance = wug_report::importance(dataset, scored, benchmark.features(), |_| true, 0)?;
-        reports.push(SliceReport { slice: "all", tally: scored.total(), importance: Some(importance) });
+    for neighbours in &scores.neighbours {
+        write_neighbours(neighbours, out)?;
     }
-    Ok(reports)
+    for explained in &scores.explained {
+        writeln!(out, "\n{BOLD}{}{BOLD:#}", explained.id)?;
+        writeln!(out, "  input      {}", explained.input)?;
+        writeln!(out, "  target     {GREEN}{}{GREEN:#}", explained.target)?;
+        writeln!(out, "  prediction {RED}{}{RED:#}", explained.prediction)?;
+        if explained.reasons.is_empty() {
+            writeln!(out, "  right by {}", scores.metric)?;
+        }
+        for reason in &explained.reasons {
+            writeln!(out, "  {reason}")?;
+        }
+    }
+    Ok(())
 }
 
-fn show_importance(out: &mut impl Write, part: &PartReport<'_>) -> std::io::Result<()> {
+/// The training inputs nearest to an input.
+fn write_neighbours(neighbours: &Neighbours, out: &mut impl Write) -> std::io::Result<()> {
+    writeln!(
+        out,
+        "\n{BOLD}nearest to {}{BOLD:#}  {DIM}training inputs by the decoder's last state{DIM:#}",
+        neighbours.input
+    )?;
+    let row = |near: &Neighbour| vec![shorten(&near.input, 60), format!("{:.2}", near.cosine)];
+    write!(out, "{}", table(&["input", "cosine"], &[1], neighbours.nearest.iter().map(row).collect()))
+}
+
+fn show_importance(out: &mut impl Write, part: &PartScores) -> std::io::Result<()> {
     let found: Vec<(&str, &Importance)> = part
         .slices
         .iter()
-        .filter_map(|slice| slice.importance.as_ref().map(|importance| (slice.slice, importance)))
+        .filter_map(|slice| slice.importance.as_ref().map(|importance| (slice.slice.as_str(), importance)))
         .collect();
     let Some((_, first)) = found.first() else { return Ok(()) };
     writeln!(out, "\n{BOLD}{}: what decides whether an answer is right{BOLD:#}", part.part)?;
     let mut header = vec!["subset", "n", "fit"];
-    header.extend(first.shares.iter().map(|share| share.fact));
+    header.extend(first.shares.iter().map(|share| share.fact.as_str()));
     let rows = found.iter().map(|(slice, importance)| {
         let mut row =
             vec![(*slice).to_owned(), thousands(importance.n), format!("{:.2}%", importance.fit * 100.0)];

@@ -32,6 +32,9 @@ fn learners_reach_what_they_should() {
     // 280 problems, ten of each condition: bounds are several standard deviations wide.
     let run = |learner: &str, set: &str| {
         let mut arguments = vec!["run", "mns/circle", "--learner", learner, "--limit", "280", "--json"];
+        if learner.starts_with("search") || learner == "bayes" {
+            arguments.extend(["--reads", "symbols"]);
+        }
         if !set.is_empty() {
             arguments.extend(["--set", set]);
         }
@@ -52,17 +55,24 @@ fn a_run_leaves_a_folder_that_scores_the_same() {
     let folder = TempDir::new().unwrap();
     let out = folder.path().join("run");
     let out = out.to_str().unwrap();
-    let arguments = ["run", "mns/circle#val", "--learner", "bayes", "--limit", "56", "--out", out, "--json"];
+    let run = ["run", "mns/circle#val", "--learner", "bayes", "--reads", "symbols", "--limit", "56"];
+    let arguments = [&run[..], &["--out", out, "--json"]].concat();
     let report = json(&arguments);
     let description: Value = serde_json::from_slice(&fs::read(format!("{out}/run.json")).unwrap()).unwrap();
-    assert_eq!(description["learner"], "bayes");
-    assert_eq!(description["part"], "val");
+    assert_eq!(description["spec"]["learner"], "bayes");
+    assert_eq!(description["spec"]["parts"], serde_json::json!(["val"]));
+    assert_eq!(description["spec"]["reads"], "symbols");
+    assert_eq!((&report["reads"], &description["status"]), (&"symbols".into(), &"done".into()));
     let predictions = format!("{out}/predictions.jsonl");
     let scored = json(&["score", "mns/circle#val", "--predictions", &predictions, "--limit", "56", "--json"]);
     assert_eq!(scored["parts"], report["parts"]);
     let scores: Value = serde_json::from_slice(&fs::read(format!("{out}/scores.json")).unwrap()).unwrap();
     assert_eq!(scores, report);
-    assert_eq!(json(&arguments), report, "a second run replaces the first and is the same");
+    let (code, message) = error(&arguments);
+    assert_eq!(code, 2);
+    assert!(message.contains("holds the finished run of bayes on mns/circle#val, seed 0"), "{message}");
+    assert!(message.contains("--resume") && message.contains("--force"), "{message}");
+    assert_eq!(json(&[&arguments[..], &["--force"]].concat()), report, "a second run is the same");
 }
 
 #[test]
@@ -93,7 +103,18 @@ fn one_line_says_what_is_wrong() {
 
 #[test]
 fn explanations_show_the_calculation() {
-    let output = wug(&["run", "mns/circle", "--learner", "bayes", "--limit", "28", "--explain", "2"]);
+    let output = wug(&[
+        "run",
+        "mns/circle",
+        "--learner",
+        "bayes",
+        "--reads",
+        "symbols",
+        "--limit",
+        "28",
+        "--explain",
+        "2",
+    ]);
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.contains("? = ") && text.contains("probability"), "{text}");
     let shown = json(&["show", "mns/circle", "-n", "1", "--answer", "--json"]);
@@ -111,12 +132,14 @@ fn problems_from_elsewhere_are_solved() {
     );
     fs::write(folder.path().join("test.jsonl"), lines).unwrap();
     let data = folder.path().to_str().unwrap();
-    let report = json(&["run", "mns/circle", "--data", data, "--learner", "bayes", "--json"]);
+    let report =
+        json(&["run", "mns/circle", "--data", data, "--learner", "bayes", "--reads", "symbols", "--json"]);
     assert_eq!(report["parts"][0]["n"], 2);
     assert!(report["parts"][0]["correct"].as_u64().unwrap() >= 1);
 
     fs::write(folder.path().join("test.jsonl"), lines.replace("| 17 ?", "| 17 ? 4")).unwrap();
-    let (code, message) = error(&["run", "mns/circle", "--data", data, "--learner", "bayes"]);
+    let (code, message) =
+        error(&["run", "mns/circle", "--data", data, "--learner", "bayes", "--reads", "symbols"]);
     assert_eq!(code, 1);
     assert!(
         message.ends_with("test.jsonl:1: panel 3: more than the 2 numbers of combination overlap"),

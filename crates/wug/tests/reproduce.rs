@@ -16,7 +16,10 @@ fn a_table_is_run_once_and_printed_beside_the_papers() {
         |more: &[&str]| ok(&[&["reproduce", "mns/table-1", "--scale", "smoke", "--out", out], more].concat());
     let table = run(&[]);
     assert!(table.contains("SMOKE TEST"), "{table}");
-    assert!(table.lines().any(|line| line.contains("bayes  ") && line.contains("ours")), "{table}");
+    assert!(
+        table.lines().any(|line| line.contains("bayes (reads symbols)  ") && line.contains("ours")),
+        "{table}"
+    );
     assert!(table.lines().any(|line| line.contains("theirs") && line.contains("62.98")), "{table}");
 
     let time = |(_, path): &(String, std::path::PathBuf)| fs::metadata(path).unwrap().modified().unwrap();
@@ -32,7 +35,7 @@ fn a_table_is_run_once_and_printed_beside_the_papers() {
     assert_eq!(after[1..], before[1..], "what was done is not run again");
 
     let markdown = run(&["--format", "markdown"]);
-    assert!(markdown.contains("| search-pure | ours | 1 |"), "{markdown}");
+    assert!(markdown.contains("| search-pure (reads symbols) | ours | 1 |"), "{markdown}");
     assert_eq!(fs::read_to_string(folder.path().join("mns-table-1.md")).unwrap(), markdown);
     assert!(run(&["--format", "latex"]).contains("\\toprule"));
     assert_eq!(run(&["--format", "csv"]).lines().count(), 1 + 12 * 7);
@@ -81,7 +84,7 @@ fn learners_that_do_not_exist_are_named() {
         figure = 'lines'
         scale = { smoke = { limit = 28 }, cpu = { limit = 28 }, paper = {} }
         row = [
-            { name = 'a', run = { learner = 'search-pure' }, published = [1, 2] },
+            { name = 'a', run = { learner = 'search-pure', reads = 'symbols' }, published = [1, 2] },
             { name = 'b', run = { learner = 'oracle-of-delphi' } },
         ]";
     fs::write(&file, experiment).unwrap();

@@ -139,7 +139,7 @@ fn stopped_by_time_is_the_same_to_the_bit() {
         assert!(stopped.stdout.is_empty());
         let place = folder(&broken);
         let wanted = format!(
-            "stopped: the time is up after update {update} of 130; {0} has a checkpoint: the same options with --resume {0} go on",
+            "stopped: the time is up after update {update} of 130; resume with --resume {}",
             place.display()
         );
         assert_eq!(said.trim(), wanted);

@@ -35,8 +35,8 @@ use std::sync::Arc;
 
 use wug_data::{Dataset, Error, Part, Pictures, Result, Selection, Table, read_jsonl};
 
-use crate::{About, Benchmark, Family, NativeFile, Source};
-use drawing::Figures;
+use crate::{About, Benchmark, Family, NativeFile, Setting, Settings, Source};
+use drawing::{Figures, Jitter};
 use files::Imported;
 use problem::Problem;
 use sample::Sampler;
@@ -60,6 +60,15 @@ static ABOUT: About = About {
 }",
 };
 
+/// Numbers that are moved farther than this touch the lines of the figure.
+const MOST_JITTER: u8 = 20;
+
+static SETTINGS: [Setting; 1] = [Setting {
+    name: "jitter",
+    default: "0",
+    about: "how far each number may stand beside its place, in pixels of 300 (0 to 20)",
+}];
+
 impl Benchmark for Mns {
     fn about(&self) -> &'static About {
         &ABOUT
@@ -70,6 +79,22 @@ impl Benchmark for Mns {
     }
 
     fn make(&self, dataset: &str, source: &Source) -> Result<Dataset> {
+        self.make_with(dataset, source, &Settings::default())
+    }
+
+    fn settings(&self) -> &'static [Setting] {
+        &SETTINGS
+    }
+
+    fn make_with(&self, dataset: &str, source: &Source, settings: &Settings) -> Result<Dataset> {
+        settings.check("mns", &SETTINGS)?;
+        let mut pixels = 0;
+        settings.apply("jitter", &mut pixels)?;
+        if pixels > MOST_JITTER {
+            return Err(Error::usage(format!("jitter={pixels}: expected 0 to {MOST_JITTER} pixels")));
+        }
+        let seed = if let Source::Seed(seed) | Source::Folder(_, seed) = source { *seed } else { 0 };
+        let jitter = (pixels > 0).then(|| Jitter { pixels, dataset: format!("mns/{dataset}"), seed });
         let design = design(dataset)?;
         let (table, parts, pictures) = match source {
             Source::Seed(seed) => {
@@ -86,7 +111,7 @@ impl Benchmark for Mns {
                 ));
             }
         };
-        Ok(dataset_of(dataset, table, parts, pictures))
+        Ok(dataset_of(dataset, table, parts, pictures, jitter))
     }
 
     fn is_released(&self, dataset: &str, _part: &str) -> bool {
@@ -107,7 +132,7 @@ impl Benchmark for Mns {
             (files::read_rows(&read_jsonl(file)?, &sampler, false)?, Vec::new())
         };
         let parts = vec![Part::new("test", (0..rows.len() as u32).collect())];
-        Ok(dataset_of(dataset, Rows { rows }.table(), parts, pictures))
+        Ok(dataset_of(dataset, Rows { rows }.table(), parts, pictures, None))
     }
 
     fn svg(&self, dataset: &Dataset, rows: &[u32]) -> Option<String> {
@@ -125,8 +150,14 @@ fn design(dataset: &str) -> Result<Design> {
     Design::named(dataset).ok_or_else(|| Error::usage(format!("mns has no dataset `{dataset}`")))
 }
 
-fn dataset_of(name: &str, table: Table, parts: Vec<Part>, pictures: Vec<PathBuf>) -> Dataset {
+fn dataset_of(
+    name: &str,
+    table: Table,
+    parts: Vec<Part>,
+    pictures: Vec<PathBuf>,
+    jitter: Option<Jitter>,
+) -> Dataset {
     let table = Arc::new(table);
-    let pictures: Arc<dyn Pictures> = Arc::new(Figures::new(&table, &parts, pictures));
+    let pictures: Arc<dyn Pictures> = Arc::new(Figures::new(&table, &parts, pictures, jitter));
     Dataset { name: format!("mns/{name}"), table, parts, pictures: Some(pictures) }
 }

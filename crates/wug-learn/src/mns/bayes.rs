@@ -4,7 +4,7 @@ use wug_bench::mns::sample::Sampler;
 use wug_data::Result;
 
 use super::sampler;
-use crate::{About, Answer, Learner, Model, Question, Task};
+use crate::{About, Answer, Learner, Model, Question, Reads, Task, answer_each};
 
 /// The exact posterior: every derivation of the generator that explains the panels, weighed by its probability, and
 /// the answer with the most weight. No solver that knows the generator can do better on average.
@@ -14,6 +14,7 @@ static ABOUT: About = About {
     name: "bayes",
     title: "the most probable answer under the generator's own rules: the optimum",
     benchmarks: &["mns"],
+    reads: Reads::Tokens,
     settings: &[],
 };
 
@@ -32,11 +33,13 @@ struct Posterior {
 }
 
 impl Model for Posterior {
-    fn answer(&self, question: &Question<'_>) -> Answer {
-        match Problem::read(question.input.words()) {
-            Ok(problem) => posterior(&problem, &self.sampler),
-            Err(what) => Answer::abstain().note("unread", what),
-        }
+    fn answers(&self, questions: &[Question<'_>]) -> Result<Vec<Answer>> {
+        answer_each(questions, |question| {
+            Ok(match Problem::read(question.input.tokens()?.words()) {
+                Ok(problem) => posterior(&problem, &self.sampler),
+                Err(what) => Answer::abstain().note("unread", what),
+            })
+        })
     }
 }
 

@@ -8,7 +8,7 @@ use wug_data::{Result, Stream, Streams};
 
 use super::sampler;
 use crate::settings::Default;
-use crate::{About, Answer, Learner, Model, Question, Setting, Task};
+use crate::{About, Answer, Learner, Model, Question, Reads, Setting, Task, answer_each};
 
 /// The paper's pure symbolic search: knows the numbers, not the figure, so it tries every rotation and grouping.
 pub struct SearchPure;
@@ -26,6 +26,7 @@ static PURE: About = About {
     name: "search-pure",
     title: "the paper's blind search over rotations, groups, operators and trees",
     benchmarks: &["mns"],
+    reads: Reads::Tokens,
     settings: &[STEPS],
 };
 
@@ -33,6 +34,7 @@ static CONTEXT: About = About {
     name: "search-context",
     title: "the paper's search that knows type and layout",
     benchmarks: &["mns"],
+    reads: Reads::Tokens,
     settings: &[
         STEPS,
         Setting {
@@ -88,22 +90,28 @@ struct Search {
 }
 
 impl Model for Search {
-    fn answer(&self, question: &Question<'_>) -> Answer {
-        let problem = match Problem::read(question.input.words()) {
+    fn answers(&self, questions: &[Question<'_>]) -> Result<Vec<Answer>> {
+        answer_each(questions, |question| self.answer(question))
+    }
+}
+
+impl Search {
+    fn answer(&self, question: &Question<'_>) -> Result<Answer> {
+        let problem = match Problem::read(question.input.tokens()?.words()) {
             Ok(problem) => problem,
-            Err(what) => return Answer::abstain().note("unread", what),
+            Err(what) => return Ok(Answer::abstain().note("unread", what)),
         };
         let stream = question.stream(&self.streams);
         let mut attempt = Attempt { search: self, problem: &problem, stream, steps: 0 };
-        match attempt.run() {
+        let answer = match attempt.run() {
             Some(found) => Answer {
                 text: Some(found.answer.to_string()),
                 explanation: Some(found.explain(&problem)),
                 ..Answer::default()
             },
             None => Answer::abstain(),
-        }
-        .note("steps", attempt.steps)
+        };
+        Ok(answer.note("steps", attempt.steps))
     }
 }
 

@@ -1,9 +1,12 @@
-use std::collections::BTreeMap;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::Path;
 
+use safetensors::{Dtype, SafeTensors, View};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
 
 use wug_data::{Error, Result, write_file};
 use wug_nn::{Buffer, Layout, Optimiser, Rule};
@@ -14,8 +17,10 @@ use super::tensorboard;
 pub(super) const FILE: &str = "checkpoint.safetensors";
 /// Name of the metrics in a run folder.
 pub(super) const METRICS: &str = "metrics.jsonl";
-/// A header of safetensors is at most so long.
-const MOST: usize = 100_000_000;
+/// The key of the metadata. There is only one: the format does not order them.
+const METADATA: &str = "wug";
+/// Version of the metadata.
+const SCHEMA: u32 = 2;
 
 /// Training at some step: all that the next step depends on.
 #[derive(Debug, Clone)]
@@ -60,11 +65,10 @@ pub(super) struct Best {
     pub(super) values: Buffer<f32>,
 }
 
-/// What the header says beside the tensors. Numbers that must come back to the bit are kept as their bits.
+/// What the metadata says beside the tensors. Floating-point numbers that must come back to the bit are kept as their bits.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Said {
-    schema: u32,
+struct Metadata {
     identity: Value,
     config: Value,
     step: u64,
@@ -80,8 +84,7 @@ impl Checkpoint {
     /// Writes checkpoint and metrics into a run folder, each completely or not at all.
     pub(super) fn write(&self, folder: &Path, owner: &Owner, layout: &Layout) -> Result<()> {
         let since = self.since;
-        let said = Said {
-            schema: 1,
+        let metadata = Metadata {
             identity: owner.identity.clone(),
             config: owner.config.clone(),
             step: self.step,
@@ -91,27 +94,10 @@ impl Checkpoint {
             since: (since.examples > 0)
                 .then(|| (since.loss.to_bits(), since.words, since.right, since.examples)),
         };
-        let said = serde_json::to_string(&said).expect("plain data");
-        let mut header = Map::new();
-        header.insert("__metadata__".to_owned(), json!({ "wug": said }));
-        let mut at = 0;
-        for (name, shape, values) in self.tensors(layout) {
-            let end = at + 4 * values.len();
-            let entry = json!({ "dtype": "F32", "shape": shape, "data_offsets": [at, end] });
-            header.insert(name, entry);
-            at = end;
-        }
-        let mut header = Value::Object(header).to_string().into_bytes();
-        header.resize(header.len().next_multiple_of(8), b' ');
-        write_file(&folder.join(FILE), |out| {
-            out.write_all(&(header.len() as u64).to_le_bytes())?;
-            out.write_all(&header)?;
-            for (_, _, values) in self.tensors(layout) {
-                let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
-                out.write_all(&bytes)?;
-            }
-            Ok(())
-        })?;
+        let metadata = serde_json::to_string(&metadata).expect("plain data");
+        let path = folder.join(FILE);
+        let bytes = sealed(&metadata, self.tensors(layout)).map_err(|what| Error::file(&path, what))?;
+        write_file(&path, |out| out.write_all(&bytes))?;
         self.write_metrics(folder)
     }
 
@@ -124,21 +110,25 @@ impl Checkpoint {
     }
 
     /// The tensors of the model by name, then what the optimiser remembers and the best model, flat.
-    fn tensors(&self, layout: &Layout) -> Vec<(String, Vec<usize>, &[f32])> {
-        let mut tensors = Vec::new();
+    fn tensors(&self, layout: &Layout) -> BTreeMap<String, Tensor> {
+        let mut tensors = BTreeMap::new();
+        let mut add = |name: &str, shape, values: &[f32]| {
+            let bytes = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+            tensors.insert(name.to_owned(), Tensor { shape, bytes });
+        };
         for tensor in layout.tensors() {
             let shape =
                 if tensor.rows == 1 { vec![tensor.columns] } else { vec![tensor.rows, tensor.columns] };
-            tensors.push((tensor.name.clone(), shape, &self.values[tensor.range()]));
+            add(&tensor.name, shape, &self.values[tensor.range()]);
         }
         for (name, moments) in ["optimiser.mean", "optimiser.square"].into_iter().zip(&self.optimiser.moments)
         {
             if !moments.is_empty() {
-                tensors.push((name.to_owned(), vec![moments.len()], &moments[..]));
+                add(name, vec![moments.len()], moments);
             }
         }
         if let Some(best) = &self.best {
-            tensors.push(("best".to_owned(), vec![best.values.len()], &best.values));
+            add("best", vec![best.values.len()], &best.values);
         }
         tensors
     }
@@ -152,13 +142,9 @@ impl Checkpoint {
             Err(error) => return Err(Error::io(&path)(error)),
         };
         let broken = |what: &str| Error::file(&path, format!("is not a checkpoint of wug: {what}"));
-        let (header, data) = split(&bytes).ok_or_else(|| broken("its header is cut off"))?;
-        let header: Map<String, Value> =
-            serde_json::from_slice(header).map_err(|error| broken(&error.to_string()))?;
-        let said = header.get("__metadata__").and_then(|metadata| metadata.get("wug")?.as_str());
-        let mut said: Said =
-            serde_json::from_str(said.ok_or_else(|| broken("it was written by something else"))?)
-                .map_err(|error| broken(&error.to_string()))?;
+        let (metadata, tensors) = opened(&bytes).map_err(|what| broken(&what))?;
+        let mut said: Metadata =
+            serde_json::from_str(&metadata).map_err(|error| broken(&error.to_string()))?;
         // Settings that are free to differ are in neither identity.
         if let Some(settings) = said.identity.get_mut("settings").and_then(Value::as_object_mut) {
             for (name, default) in &owner.defaults {
@@ -174,18 +160,15 @@ impl Checkpoint {
             return Err(Error::file(&path, "belongs to a model of another configuration"));
         }
         let tensor = |name: &str, len: usize| {
-            let offsets = header.get(name).and_then(|entry| entry.get("data_offsets"));
-            let offset =
-                |i: usize| offsets.and_then(|offsets| offsets.get(i)?.as_u64()).map(|at| at as usize);
-            let (start, end) = (offset(0)?, offset(1)?);
-            let bytes = data.get(start..end).filter(|bytes| bytes.len() == 4 * len)?;
+            let tensor = tensors.tensor(name).ok()?;
+            let bytes = Some(tensor.data()).filter(|bytes| bytes.len() == 4 * len)?;
             let (values, _) = bytes.as_chunks::<4>();
             Some(values.iter().map(|&bytes| f32::from_le_bytes(bytes)).collect::<Vec<f32>>())
         };
         let get = |name: &str, len: usize| {
             tensor(name, len)
                 .map(Buffer::from)
-                .ok_or_else(|| broken(&format!("tensor `{name}` is missing or cut off")))
+                .ok_or_else(|| broken(&format!("tensor `{name}` is missing or has another shape")))
         };
         let total = layout.len();
         let mut values = Buffer::zeros(total);
@@ -214,11 +197,78 @@ impl Checkpoint {
     }
 }
 
-/// Header and data of a safetensors file.
-fn split(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
-    let (length, rest) = bytes.split_first_chunk::<8>()?;
-    let length = usize::try_from(u64::from_le_bytes(*length)).ok().filter(|&length| length <= MOST)?;
-    rest.split_at_checked(length)
+/// A tensor as the file has it.
+struct Tensor {
+    shape: Vec<usize>,
+    bytes: Vec<u8>,
+}
+
+impl View for &Tensor {
+    fn dtype(&self) -> Dtype {
+        Dtype::F32
+    }
+
+    fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+
+    fn data(&self) -> Cow<'_, [u8]> {
+        Cow::Borrowed(&self.bytes)
+    }
+
+    fn data_len(&self) -> usize {
+        self.bytes.len()
+    }
+}
+
+/// The bytes of a safetensors file whose metadata begins with its version and a checksum of everything that is read.
+fn sealed(metadata: &str, tensors: BTreeMap<String, Tensor>) -> Result<Vec<u8>, String> {
+    let all = tensors.iter().map(|(name, tensor)| (name.as_str(), &tensor.shape[..], &tensor.bytes[..]));
+    let sealed = format!("{SCHEMA} {} {metadata}", checksum(metadata, all));
+    let metadata = HashMap::from([(METADATA.to_owned(), sealed)]);
+    safetensors::serialize(&tensors, Some(metadata)).map_err(|error| error.to_string())
+}
+
+/// The metadata and the tensors of such a file, or what is wrong with it.
+fn opened(bytes: &[u8]) -> Result<(String, SafeTensors<'_>), String> {
+    let foreign = || "it was written by something else".to_owned();
+    let (_, header) = SafeTensors::read_metadata(bytes).map_err(|error| error.to_string())?;
+    let sealed =
+        header.metadata().as_ref().and_then(|metadata| metadata.get(METADATA)).ok_or_else(foreign)?;
+    if sealed.starts_with('{') {
+        return Err("an older version of wug wrote it: run again from the start".to_owned());
+    }
+    let mut words = sealed.splitn(3, ' ');
+    let (Some(schema), Some(sum), Some(metadata)) = (words.next(), words.next(), words.next()) else {
+        return Err(foreign());
+    };
+    if schema != SCHEMA.to_string() {
+        return Err(format!("it has version {schema}, and this program reads version {SCHEMA}"));
+    }
+    let tensors = SafeTensors::deserialize(bytes).map_err(|error| error.to_string())?;
+    let mut all = tensors.tensors();
+    all.sort_by(|(one, _), (other, _)| one.cmp(other));
+    let views = all.iter().map(|(name, view)| (name.as_str(), view.shape(), view.data()));
+    if checksum(metadata, views) != sum {
+        return Err("its checksum does not fit: the file is damaged".to_owned());
+    }
+    Ok((metadata.to_owned(), tensors))
+}
+
+/// SHA-256 of the metadata and the tensors, in the order of their names.
+fn checksum<'t>(metadata: &str, tensors: impl Iterator<Item = (&'t str, &'t [usize], &'t [u8])>) -> String {
+    let mut hash = Sha256::new();
+    let mut add = |bytes: &[u8]| {
+        hash.update((bytes.len() as u64).to_le_bytes());
+        hash.update(bytes);
+    };
+    add(metadata.as_bytes());
+    for (name, shape, bytes) in tensors {
+        add(name.as_bytes());
+        shape.iter().for_each(|&side| add(&(side as u64).to_le_bytes()));
+        add(bytes);
+    }
+    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The first thing in which two runs differ, for a message.
@@ -242,4 +292,45 @@ fn difference(theirs: &Value, ours: &Value) -> Option<String> {
         }
     }
     Some("it has other settings".to_owned())
+}
+
+/// A checkpoint with other metadata, sealed again.
+#[cfg(test)]
+pub(super) fn edited(bytes: &[u8], edit: impl Fn(&str) -> String) -> Vec<u8> {
+    let (metadata, tensors) = opened(bytes).expect("a checkpoint");
+    let copy = |(name, view): (String, safetensors::tensor::TensorView<'_>)| {
+        (name, Tensor { shape: view.shape().to_vec(), bytes: view.data().to_vec() })
+    };
+    let edited = edit(&metadata);
+    assert_ne!(edited, metadata);
+    sealed(&edited, tensors.tensors().into_iter().map(copy).collect()).expect("plain data")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tensors() -> BTreeMap<String, Tensor> {
+        let tensor =
+            |shape: &[usize], bytes: u8| Tensor { shape: shape.to_vec(), bytes: (0..bytes).collect() };
+        BTreeMap::from([("a".to_owned(), tensor(&[2, 3], 24)), ("b".to_owned(), tensor(&[4], 16))])
+    }
+
+    #[test]
+    fn a_flipped_bit_anywhere_is_found() {
+        let whole = sealed(r#"{"step":12}"#, tensors()).unwrap();
+        assert_eq!(opened(&whole).unwrap().0, r#"{"step":12}"#);
+        for bit in 0..8 * whole.len() {
+            let mut damaged = whole.clone();
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            assert!(opened(&damaged).is_err(), "bit {} of byte {}", bit % 8, bit / 8);
+        }
+    }
+
+    #[test]
+    fn a_checkpoint_of_an_older_version_is_recognised() {
+        let metadata = HashMap::from([(METADATA.to_owned(), r#"{"schema":1}"#.to_owned())]);
+        let old = safetensors::serialize(&tensors(), Some(metadata)).unwrap();
+        assert!(opened(&old).err().unwrap().contains("an older version of wug"));
+    }
 }

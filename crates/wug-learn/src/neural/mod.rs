@@ -1,11 +1,12 @@
 //! Learners that train a network of `wug-nn`.
 //!
 //! A [`Blueprint`] says which network the settings of a learner mean; everything else is the same for all of them. The files
-//! follow the data: `words.rs` turns examples into numbers, `plan.rs` says what the settings of training mean, `train.rs` is
+//! follow the data: `vocabulary.rs` and `examples.rs` turn examples into what a network reads, `plan.rs` says what the settings of training mean, `train.rs` is
 //! the training loop, `checkpoint.rs` and `tensorboard.rs` keep it, and the trained model answers from here. `recurrent.rs`
 //! and `transformer.rs` have blueprints.
 
 mod checkpoint;
+mod examples;
 mod plan;
 mod recurrent;
 mod tensorboard;
@@ -13,19 +14,20 @@ mod tensorboard;
 mod tests;
 mod train;
 mod transformer;
-mod words;
+mod vocabulary;
 
 use std::sync::Mutex;
 
 use serde_json::Value;
 
-use wug_data::{Result, Tokens};
-use wug_nn::{Buffer, Engine, Network, Query};
+use wug_data::{Error, InputKind, Result, Tokens};
+use wug_nn::{Buffer, Engine, Network, Query, Sequence};
 
-use crate::{About, Answer, Learner, Model, Question, Settings, Size, Task};
+use crate::{About, Answer, DecoderStates, Learner, Model, ModelSize, Oracle, Question, Settings, Task};
 
+use examples::{Examples, Sources};
 use plan::Plan;
-use words::Words;
+use vocabulary::Vocabulary;
 
 pub use recurrent::{
     GRU, GRU_ATTN, GRU_ATTN_NODEP, LSTM, LSTM_ATTN, LSTM_ATTN_NODEP, RNN, RNN_ATTN, RNN_ATTN_NODEP, Recurrent,
@@ -42,17 +44,29 @@ pub struct Built {
     pub width: usize,
 }
 
-/// How many words there are.
+/// What the training examples ask of a network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sizes {
-    /// Words of a source, its special ones included.
+    /// What it reads.
+    pub reads: InputKind,
+    /// Tokens of the source vocabulary, special ones included.
     pub source_words: usize,
-    /// Words of a target; word 0 ends it.
+    /// Tokens of the target vocabulary; token 0 ends a target.
     pub target_words: usize,
-    /// Words of the longest source among the training examples, with its end.
+    /// Tokens of the longest training source, with its end; of images it is not known before they are rendered.
     pub longest_source: usize,
-    /// Words of the longest target among them, with its end.
+    /// Tokens of the longest training target, with its end.
     pub longest_target: usize,
+}
+
+impl Sizes {
+    /// Refuses images, for a network whose encoder embeds tokens.
+    fn expect_tokens(self) -> Result<Self> {
+        match self.reads {
+            InputKind::Tokens => Ok(self),
+            InputKind::Images => Err(Error::usage("this network embeds tokens: it has no image encoder")),
+        }
+    }
 }
 
 /// Which network the settings of a learner mean.
@@ -81,22 +95,36 @@ impl<B: Blueprint> Learner for Neural<B> {
         &[checkpoint::FILE, checkpoint::METRICS, tensorboard::EVENTS]
     }
 
-    fn has_states(&self) -> bool {
+    fn has_decoder_states(&self) -> bool {
         self.blueprint.has_states()
+    }
+
+    fn oracle(&self, settings: &Settings) -> Option<Oracle> {
+        settings.flag("oracle-length").then_some(Oracle::TargetLength)
     }
 
     fn learn(&self, task: &Task<'_>) -> Result<Box<dyn Model>> {
         // Where a model is chosen by validation, it must not have seen it.
         let validates = plan::validates(&task.settings);
         let lessons = if validates { task.train_apart()? } else { task.train()? };
-        let mut words = Words::of(&lessons, task.settings.flag("reverse"));
-        words.keep_share(task.settings.number("share"), &mut task.streams("share").item(0));
-        let built = self.blueprint.build(&task.settings, words.sizes())?;
-        let plan = Plan::read(task, &words, built.width)?;
+        let mut vocabulary = Vocabulary::new(task.settings.flag("reverse"));
+        let mut examples = Examples::read(&lessons, &mut vocabulary);
+        examples.keep_share(task.settings.number("share"), &mut task.streams("share").item(0));
+        let built = self.blueprint.build(&task.settings, examples.sizes(&vocabulary))?;
+        let plan = Plan::read(task, &examples, built.width)?;
         // On a thread of the pool: another one would have to wake it several times an update.
-        let train = |_: &rayon::Scope<'_>| train::train(self.about.name, task, &plan, &words, built);
+        let train =
+            |_: &rayon::Scope<'_>| train::train(self.about.name, task, &plan, &examples, &vocabulary, built);
         let (engine, values) = rayon::scope(train)?;
-        Ok(Box::new(Trained { engine: Mutex::new(engine), values, plan, words }))
+        Ok(Box::new(Trained {
+            engine: Mutex::new(engine),
+            values,
+            plan,
+            vocabulary,
+            reads: task.reads(),
+            examples: examples.len(),
+            has_states: self.blueprint.has_states(),
+        }))
     }
 }
 
@@ -105,38 +133,45 @@ struct Trained {
     engine: Mutex<Engine<f32>>,
     values: Buffer<f32>,
     plan: Plan,
-    words: Words,
+    vocabulary: Vocabulary,
+    reads: InputKind,
+    /// How many it was trained on.
+    examples: usize,
+    has_states: bool,
 }
 
 impl Model for Trained {
-    fn answer(&self, question: &Question<'_>) -> Answer {
-        self.answers(std::slice::from_ref(question)).pop().unwrap_or_default()
-    }
-
-    fn states(&self, inputs: &[Tokens<'_>]) -> Option<Vec<Vec<f32>>> {
-        let sources: Vec<Vec<u32>> = inputs.iter().map(|&input| self.words.source(input)).collect();
-        let queries: Vec<Query<'_>> = sources.iter().map(|source| Query { source, length: None }).collect();
-        let mut engine = self.engine.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        engine.states(&self.values, &queries, self.plan.longest)
-    }
-
-    fn size(&self) -> Option<Size> {
-        Some(Size { parameters: self.values.len(), examples: self.words.examples.len() })
-    }
-
-    fn answers(&self, questions: &[Question<'_>]) -> Vec<Answer> {
-        let sources: Vec<Vec<u32>> =
-            questions.iter().map(|question| self.words.source(question.input)).collect();
-        let query = |(source, question): (_, &Question<'_>)| {
-            let length = self.plan.oracle_length.then(|| question.oracle_length());
-            Query { source, length: length.map(|length| length.min(self.plan.longest)) }
+    fn answers(&self, questions: &[Question<'_>]) -> Result<Vec<Answer>> {
+        let sources = Sources::of(questions, self.reads, &self.vocabulary)?;
+        let sources = sources.all();
+        let query = |(i, question): (usize, &Question<'_>)| {
+            let length = question.target_length.map(|length| length.min(self.plan.longest));
+            Query { source: sources.get(i), length }
         };
-        let queries: Vec<Query<'_>> = sources.iter().map(Vec::as_slice).zip(questions).map(query).collect();
+        let queries: Vec<Query<'_>> = questions.iter().enumerate().map(query).collect();
         let mut engine = self.engine.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let answer = |said: Option<Vec<u32>>| match said {
-            Some(said) => Answer::new(self.words.text(&said)),
+        let answer = |decoded: Option<Vec<u32>>| match decoded {
+            Some(ids) => Answer::new(self.vocabulary.decode(&ids)),
             None => Answer::abstain().note("endless", true),
         };
-        engine.answer(&self.values, &queries, self.plan.longest).into_iter().map(answer).collect()
+        Ok(engine.answer(&self.values, &queries, self.plan.longest).into_iter().map(answer).collect())
+    }
+
+    fn decoder_states(&self) -> Option<&dyn DecoderStates> {
+        self.has_states.then_some(self)
+    }
+
+    fn size(&self) -> Option<ModelSize> {
+        Some(ModelSize { parameters: self.values.len(), examples: self.examples })
+    }
+}
+
+impl DecoderStates for Trained {
+    fn final_states(&self, inputs: &[Tokens<'_>]) -> Vec<Vec<f32>> {
+        let sources: Vec<Vec<u32>> = inputs.iter().map(|&input| self.vocabulary.encode(input)).collect();
+        let query = |source| Query { source: Sequence::Tokens(source), length: None };
+        let queries: Vec<Query<'_>> = sources.iter().map(|source| query(source)).collect();
+        let mut engine = self.engine.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        engine.states(&self.values, &queries, self.plan.longest).unwrap_or_default()
     }
 }

@@ -2,7 +2,7 @@ use wug_data::{Error, Result};
 use wug_nn::kernels::Isa;
 use wug_nn::{Device, Rule, Schedule, Shape};
 
-use super::words::Words;
+use super::examples::Examples;
 use crate::settings::Default;
 use crate::{Setting, Settings, Task};
 
@@ -89,6 +89,13 @@ pub(super) const TRAINING: &[Setting] = &[
     number("decay", "factor of the rate after each round, with schedule=exponential", 0.96, 0.0, 1.0),
     whole("warmup", "updates in which the rate rises", 0, 0, u64::MAX),
     number(
+        "warmup-share",
+        "share of all updates in which the rate rises, in the place of warmup",
+        0.0,
+        0.0,
+        1.0,
+    ),
+    number(
         "weight-decay",
         "share of a parameter added to its gradient; by adamw taken from it, times the rate",
         0.0,
@@ -162,16 +169,15 @@ pub(super) struct Plan {
     pub(super) patience: u64,
     pub(super) keep_best: bool,
     pub(super) longest: usize,
-    pub(super) oracle_length: bool,
     pub(super) checkpoint: u64,
 }
 
 impl Plan {
     /// Reads the settings; `width` is that of the model.
-    pub(super) fn read(task: &Task<'_>, words: &Words, width: usize) -> Result<Self> {
+    pub(super) fn read(task: &Task<'_>, examples: &Examples<'_>, width: usize) -> Result<Self> {
         let settings = &task.settings;
         let whole = |name: &str| settings.whole(name) as usize;
-        if words.examples.is_empty() {
+        if examples.len() == 0 {
             return Err(Error::usage(format!("{} has no training examples", task.dataset())));
         }
         let isa = Isa::named(settings.word("isa")).ok_or_else(|| {
@@ -180,7 +186,7 @@ impl Plan {
         let device = Device::named(settings.word("device")).unwrap_or(Device::Cpu);
         device.check().map_err(Error::usage)?;
         let batch = whole("batch");
-        let steps_of_round = words.examples.len().div_ceil(batch) as u64;
+        let steps_of_round = examples.len().div_ceil(batch) as u64;
         let rounds = settings.whole("epochs");
         let steps = if rounds > 0 { rounds.saturating_mul(steps_of_round) } else { settings.whole("steps") };
         let order = match settings.word("order") {
@@ -202,7 +208,7 @@ impl Plan {
             return Err(Error::usage("patience needs validate: how many updates between validations"));
         }
         let longest = match whole("longest") {
-            0 => 2 * words.longest() + 8,
+            0 => 2 * examples.longest_target() + 8,
             longest => longest,
         };
         let shape = match settings.word("schedule") {
@@ -210,6 +216,10 @@ impl Plan {
             "exponential" => Shape::Exponential { factor: settings.number("decay"), every: steps_of_round },
             "noam" => Shape::Noam { width },
             _ => Shape::Linear { steps },
+        };
+        let warmup = match settings.number("warmup-share") {
+            0.0 => settings.whole("warmup"),
+            share => (share * steps as f64) as u64,
         };
         let rule = match settings.word("optimiser") {
             "sgd" => Rule::Sgd,
@@ -230,7 +240,7 @@ impl Plan {
             teacher: settings.number("teacher"),
             teacher_by_batch: settings.word("teacher-by") == "batch",
             rule,
-            schedule: Schedule { rate: settings.number("rate"), warmup: settings.whole("warmup"), shape },
+            schedule: Schedule { rate: settings.number("rate"), warmup, shape },
             weight_decay: settings.number("weight-decay"),
             clip: settings.number("clip"),
             per_word: settings.word("loss") == "token",
@@ -239,7 +249,6 @@ impl Plan {
             keep_best: settings.word("keep") == "best",
             patience: settings.whole("patience"),
             longest,
-            oracle_length: settings.flag("oracle-length"),
             checkpoint: settings.whole("checkpoint"),
         })
     }

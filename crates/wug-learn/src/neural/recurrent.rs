@@ -1,11 +1,14 @@
 //! Recurrent encoders and decoders: the learners of the SCAN, NACS, HINT and ReCOGS papers.
 
+use std::sync::LazyLock;
+
 use wug_data::{Error, Result};
 use wug_nn::recurrent::{Attention, Begin, Bridge, Cell, Config, Model, Output};
 
 use super::plan::{TRAINING, joined, number, whole, word};
 use super::{Blueprint, Built, Neural, Sizes};
-use crate::{About, Default, Preset, Setting, Settings};
+use crate::protocols::presets;
+use crate::{About, Default, Preset, Reads, Setting, Settings};
 
 /// One of the nine: a cell, with attention or not, with the word before or not.
 pub struct Recurrent {
@@ -14,86 +17,17 @@ pub struct Recurrent {
     dependence: bool,
 }
 
-/// The models and protocols of the papers.
-const PROTOCOLS: &[Preset] = &[
-    Preset {
-        name: "scan",
-        stands_for: &[
-            "style=scan",
-            "layers=2",
-            "hidden=200",
-            "dropout=0.5",
-            "steps=100000",
-            "batch=1",
-            "teacher=0.5",
-            "rate=0.001",
-            "schedule=constant",
-        ],
-    },
-    Preset {
-        name: "nacs",
-        stands_for: &[
-            "style=nacs",
-            "hidden=256",
-            "embedding=64",
-            "dropout=0.2",
-            "epochs=50",
-            "batch=32",
-            "order=bucketed",
-            "optimiser=sgd",
-            "rate=0.2",
-            "schedule=exponential",
-            "decay=0.96",
-            "weight-decay=1e-8",
-            "validate-epochs=1",
-        ],
-    },
-    Preset {
-        name: "hint",
-        stands_for: &[
-            "style=hint",
-            "layers=3",
-            "decoder-layers=1",
-            "hidden=512",
-            "embedding=128",
-            "dropout=0.1",
-            "steps=100000",
-            "batch=128",
-            "teacher=0.5",
-            "teacher-by=batch",
-            "rate=0.001",
-            "schedule=constant",
-            "loss=token",
-            "reverse=true",
-            "validate=1000",
-            "patience=10",
-            "keep=last",
-        ],
-    },
-    Preset {
-        name: "recogs",
-        stands_for: &[
-            "style=recogs",
-            "layers=2",
-            "hidden=512",
-            "dropout=0.3",
-            "epochs=200",
-            "batch=512",
-            "order=shuffled",
-            "optimiser=adamw",
-            "weight-decay=0.01",
-            "rate=0.0008",
-            "schedule=constant",
-            "loss=token",
-        ],
-    },
-];
+/// The protocols of the papers.
+fn protocols() -> &'static [Preset] {
+    static PRESETS: LazyLock<Vec<Preset>> = LazyLock::new(|| presets("lstm"));
+    &PRESETS
+}
 
 const MODEL: &[Setting] = &[
     Setting {
         name: "protocol",
         about: "the settings of a paper; what is set beside it has precedence",
-        default: Default::Preset(PROTOCOLS),
+        default: Default::Preset(protocols),
     },
     word(
         "style",
@@ -114,7 +48,7 @@ macro_rules! learners {
         $(
             #[doc = $title]
             pub static $constant: Neural<Recurrent> = Neural {
-                about: &About { name: $name, title: $title, benchmarks: &[], settings: SETTINGS },
+                about: &About { name: $name, title: $title, benchmarks: &[], reads: Reads::Tokens, settings: SETTINGS },
                 blueprint: Recurrent { cell: Cell::$cell, attention: $attention, dependence: $dependence },
             };
         )*
@@ -139,6 +73,7 @@ impl Blueprint for Recurrent {
     }
 
     fn build(&self, settings: &Settings, sizes: Sizes) -> Result<Built> {
+        let sizes = sizes.expect_tokens()?;
         let style = settings.word("style");
         let (linked, dot) = (style == "nacs" || style == "hint", style == "recogs");
         let whole = |name: &str| settings.whole(name) as usize;

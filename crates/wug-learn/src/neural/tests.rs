@@ -1,10 +1,10 @@
 use std::path::PathBuf;
 
 use wug_bench::{Address, Judge, Source, Verdict};
-use wug_data::{Dataset, Error, Example};
+use wug_data::{Dataset, Error, Example, InputKind, Selection};
 
-use super::checkpoint::{FILE, METRICS};
-use crate::{Model, Settings, Task, learner, questions};
+use super::checkpoint::{FILE, METRICS, edited};
+use crate::{Answer, Input, Lessons, Model, Oracle, Settings, Task, learner};
 
 const SMALL: &[&str] =
     &["hidden=12", "batch=20", "teacher=0.5", "dropout=0.2", "checkpoint=100", "schedule=constant"];
@@ -26,6 +26,10 @@ fn learn(
     let mut task = Task::new(dataset, Settings::read(learner.about(), &given)?, 7);
     (task.folder, task.resume) = (folder, resume);
     learner.learn(&task)
+}
+
+fn answers(model: &dyn Model, dataset: &Dataset, selection: &Selection<'_>) -> Vec<Answer> {
+    model.answers(&crate::questions(dataset, selection, InputKind::Tokens, None)).unwrap()
 }
 
 fn error(result: Result<Box<dyn Model>, Error>) -> String {
@@ -57,11 +61,8 @@ fn a_setting_that_came_after_the_checkpoint_had_its_default() {
     learn(&dataset, "rnn", &["steps=100"], at(), false).unwrap();
     let path = folder.path().join(FILE);
     let whole = std::fs::read(&path).unwrap();
-    let (length, rest) = whole.split_at(8);
-    let (header, tensors) = rest.split_at(u64::from_le_bytes(length.try_into().unwrap()) as usize);
-    let older = std::str::from_utf8(header).unwrap().replace(r#"\"smoothing\":0.0,"#, "");
-    assert!(older.len() < header.len());
-    std::fs::write(&path, [&(older.len() as u64).to_le_bytes(), older.as_bytes(), tensors].concat()).unwrap();
+    let without = |metadata: &str| metadata.replace(r#""smoothing":0.0,"#, "");
+    std::fs::write(&path, edited(&whole, without)).unwrap();
     let other = error(learn(&dataset, "rnn", &["steps=100", "smoothing=0.1"], at(), true));
     assert!(other.ends_with("its smoothing is 0.0, not 0.1"), "{other}");
     learn(&dataset, "rnn", &["steps=200"], at(), true).unwrap();
@@ -126,11 +127,13 @@ fn validation_is_apart_from_training() {
     let dataset = dataset("scan/simple");
     let learner = learner("gru").unwrap();
     let task = Task::new(&dataset, Settings::read(learner.about(), &[]).unwrap(), 0);
-    let rows =
-        |lessons: crate::Lessons<'_>| lessons.examples().map(|example| example.row).collect::<Vec<_>>();
-    let (apart, validation) = (rows(task.train_apart().unwrap()), rows(task.validation().unwrap()));
-    assert_eq!(apart.len() + validation.len(), rows(task.train().unwrap()).len());
-    assert!(!validation.is_empty() && validation.iter().all(|row| !apart.contains(row)));
+    let text = |input: &Input<'_>| input.tokens().unwrap().to_string();
+    let inputs = |lessons: Lessons<'_>| lessons.iter().map(|lesson| text(&lesson.input)).collect::<Vec<_>>();
+    let (apart, validation) = (inputs(task.train_apart().unwrap()), task.validation().unwrap());
+    let validation: Vec<String> =
+        validation.questions().iter().map(|question| text(&question.input)).collect();
+    assert_eq!(apart.len() + validation.len(), inputs(task.train().unwrap()).len());
+    assert!(!validation.is_empty() && validation.iter().all(|input| !apart.contains(input)));
 }
 
 /// To whom every answer is right, or none.
@@ -182,7 +185,7 @@ fn every_learner_learns_in_every_style() {
                     settings.iter().map(|text| text.replace("STYLE", style)).collect();
                 let settings: Vec<&str> = settings.iter().map(String::as_str).collect();
                 let model = learn(&dataset, &format!("{cell}{kind}"), &settings, None, false).unwrap();
-                let answers = model.answers(&questions(&dataset, &selection));
+                let answers = answers(model.as_ref(), &dataset, &selection);
                 assert_eq!(answers.len(), 40);
                 let words = answers
                     .iter()
@@ -239,7 +242,7 @@ fn every_device_trains_as_the_cpu_does() {
         // Trains up to so many updates on a device, goes on on the next, and answers there.
         let run = |parts: &[(u64, &str)]| {
             let folder = tempfile::tempdir().unwrap();
-            let mut answers = Vec::new();
+            let mut said = Vec::new();
             for (i, (steps, device)) in parts.iter().enumerate() {
                 let (steps, device) = (format!("steps={steps}"), format!("device={device}"));
                 let settings =
@@ -248,13 +251,13 @@ fn every_device_trains_as_the_cpu_does() {
                 let learner = learner(name).unwrap();
                 let mut task = Task::new(&dataset, Settings::read(learner.about(), &given).unwrap(), 7);
                 (task.folder, task.resume) = (Some(folder.path().to_owned()), i > 0);
-                answers = learner.learn(&task).unwrap().answers(&questions(&dataset, &selection));
+                said = answers(learner.learn(&task).unwrap().as_ref(), &dataset, &selection);
             }
             let metrics = std::fs::read_to_string(folder.path().join(METRICS)).unwrap();
             let loss = |line: &str| {
                 serde_json::from_str::<serde_json::Value>(line).unwrap()["loss"].as_f64().unwrap()
             };
-            (metrics.lines().map(loss).collect::<Vec<f64>>(), answers)
+            (metrics.lines().map(loss).collect::<Vec<f64>>(), said)
         };
         let cpu = run(&[(100, "cpu"), (200, "cpu")]).0;
         let said = run(&[(100, "cpu")]).1;
@@ -288,7 +291,7 @@ fn a_protocol_stands_for_its_settings_and_yields_to_others() {
     for about in crate::LEARNERS.iter().map(|learner| learner.about()) {
         for setting in about.settings {
             if let crate::Default::Preset(presets) = setting.default {
-                for preset in presets {
+                for preset in presets() {
                     Settings::read(about, &[format!("{}={}", setting.name, preset.name)]).unwrap();
                 }
             }
@@ -301,29 +304,27 @@ fn a_decoder_that_is_told_the_length_says_so_many_words() {
     let dataset = dataset("scan/simple");
     let selection = dataset.select("test").unwrap().limited(Some(60));
     let model = learn(&dataset, "lstm", &["steps=5", "oracle-length=true"], None, false).unwrap();
-    let questions = questions(&dataset, &selection);
-    for (question, answer) in questions.iter().zip(model.answers(&questions)) {
-        assert_eq!(answer.text.unwrap().split(' ').count(), question.oracle_length());
+    let questions = crate::questions(&dataset, &selection, InputKind::Tokens, Some(Oracle::TargetLength));
+    for (question, answer) in questions.iter().zip(model.answers(&questions).unwrap()) {
+        assert_eq!(Some(answer.text.unwrap().split(' ').count()), question.target_length);
     }
 }
 
 #[test]
-fn seeds_side_by_side_end_as_each_alone() {
+fn one_thread_trains_the_same_network() {
     let dataset = dataset("scan/simple");
-    let learner = learner("gru").unwrap();
-    let given: Vec<String> = SMALL.iter().chain(&["steps=100"]).map(|text| (*text).to_owned()).collect();
-    let folders: Vec<_> = (0..6).map(|_| tempfile::tempdir().unwrap()).collect();
-    let task = |i: usize| {
-        let mut task = Task::new(&dataset, Settings::read(learner.about(), &given).unwrap(), i as u64 % 3);
-        task.folder = Some(folders[i].path().to_owned());
-        task
-    };
-    let tasks: Vec<Task<'_>> = (0..3).map(task).collect();
-    assert!(crate::side_by_side(learner, &tasks).into_iter().all(|model| model.is_ok()));
+    let folders = [(); 2].map(|()| tempfile::tempdir().unwrap());
+    let at = |i: usize| Some(folders[i].path().to_owned());
+    learn(&dataset, "gru", &["steps=100"], at(0), false).unwrap();
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    pool.install(|| learn(&dataset, "gru", &["steps=100"], at(1), false)).unwrap();
     let read = |i: usize| std::fs::read(folders[i].path().join(FILE)).unwrap();
-    for i in 3..6 {
-        learner.learn(&task(i)).unwrap();
-        assert!(read(i) == read(i - 3));
-    }
-    assert!(read(0) != read(1));
+    assert!(read(0) == read(1));
+}
+
+#[test]
+fn a_network_that_embeds_tokens_refuses_images() {
+    let dataset = dataset("mns/circle-panels-2");
+    let refused = error(learn(&dataset, "gru", &["steps=1"], None, false));
+    assert_eq!(refused, "this network embeds tokens: it has no image encoder");
 }

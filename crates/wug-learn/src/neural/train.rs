@@ -1,16 +1,18 @@
 use std::path::Path;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 
-use wug_data::{Error, Example, Result, Streams};
+use wug_data::{Error, Result, Streams};
 use wug_nn::{Buffer, Engine, Lesson, Optimiser, Query, Step};
 
 use super::Built;
 use super::checkpoint::{Best, Checkpoint, Owner, Totals};
+use super::examples::{Examples, Sources};
 use super::plan::{Order, Plan};
-use super::words::Words;
-use crate::{Progress, Task};
+use super::vocabulary::Vocabulary;
+use crate::{EXECUTION_SETTINGS, Progress, Task};
 
 /// Updates between two lines of metrics.
 const REPORT: u64 = 100;
@@ -26,7 +28,8 @@ pub(super) fn train(
     learner: &str,
     task: &Task<'_>,
     plan: &Plan,
-    words: &Words,
+    examples: &Examples<'_>,
+    vocabulary: &Vocabulary,
     built: Built,
 ) -> Result<(Engine<f32>, Buffer<f32>)> {
     let layout = built.network.layout().clone();
@@ -42,7 +45,11 @@ pub(super) fn train(
         since: Totals::default(),
     };
     let defaults = task.settings.defaults().clone();
-    let owner = Owner { identity: identity(learner, task, words), defaults, config: built.config };
+    let owner = Owner {
+        identity: identity(learner, task, &examples.fingerprint(vocabulary)),
+        defaults,
+        config: built.config,
+    };
     if let (Some(folder), true) = (&task.folder, task.resume) {
         now = Checkpoint::read(folder, &owner, &layout, plan.rule)?.unwrap_or(now);
     } else if let Some(folder) = &task.trained {
@@ -56,22 +63,23 @@ pub(super) fn train(
     while now.step < plan.steps && !is_over(plan, now.best.as_ref()) {
         let number = now.step / plan.steps_of_round;
         if plan.order != Order::Drawn && round.0 != number {
-            round = (number, batches(plan, words, &orders, number));
+            round = (number, batches(plan, examples, &orders, number));
         }
         let mut stream = updates.item(now.step);
         let drawn: Vec<usize>;
         let batch: &[usize] = if plan.order == Order::Drawn {
-            drawn = (0..plan.batch).map(|_| stream.below(words.examples.len() as u64) as usize).collect();
+            drawn = (0..plan.batch).map(|_| stream.below(examples.len() as u64) as usize).collect();
             &drawn
         } else {
             &round.1[(now.step % plan.steps_of_round) as usize]
         };
         let whole_batch = plan.teacher_by_batch.then(|| stream.coin(plan.teacher));
-        let lesson = |&i: &usize| {
-            let (source, target) = &words.examples[i];
-            Lesson { source, target, forced: whole_batch.unwrap_or_else(|| stream.coin(plan.teacher)) }
+        let sources = examples.batch(batch);
+        let lesson = |(row, &i): (usize, &usize)| {
+            let forced = whole_batch.unwrap_or_else(|| stream.coin(plan.teacher));
+            Lesson { source: sources.get(row), target: examples.target(i), forced }
         };
-        let lessons: Vec<Lesson<'_>> = batch.iter().map(lesson).collect();
+        let lessons: Vec<Lesson<'_>> = batch.iter().enumerate().map(lesson).collect();
         let words_in_batch: usize = lessons.iter().map(|lesson| lesson.target.len()).sum();
         let share = if plan.per_word { words_in_batch } else { lessons.len() };
         let step =
@@ -89,7 +97,7 @@ pub(super) fn train(
 
         let ends = now.step == plan.steps;
         if plan.validate > 0 && (now.step.is_multiple_of(plan.validate) || ends) {
-            validate(&mut engine, task, plan, words, &mut now);
+            validate(&mut engine, task, plan, vocabulary, &mut now)?;
         }
         let ends = ends || is_over(plan, now.best.as_ref());
         if now.step.is_multiple_of(REPORT) || ends {
@@ -100,15 +108,16 @@ pub(super) fn train(
         }
         let Some(folder) = &task.folder else { continue };
         let is_late = !ends && task.deadline.is_some_and(|deadline| Instant::now() >= deadline);
-        if is_late || now.step.is_multiple_of(plan.checkpoint) {
+        let is_stopped = is_late || (!ends && task.interrupted.load(Ordering::Relaxed));
+        if is_stopped || now.step.is_multiple_of(plan.checkpoint) {
             now.write(folder, &owner, &layout)?;
             written = Instant::now();
         } else if now.step.is_multiple_of(REPORT) && written.elapsed() >= WATCHED {
             now.write_metrics(folder)?;
             written = Instant::now();
         }
-        if is_late {
-            return Err(late(now.step, plan.steps, folder));
+        if is_stopped {
+            return Err(stopped(if is_late { "the time is up" } else { "interrupted" }, &now, plan, folder));
         }
     }
     if let Some(folder) = &task.folder {
@@ -119,12 +128,12 @@ pub(super) fn train(
 }
 
 /// The batches of a round.
-fn batches(plan: &Plan, words: &Words, orders: &Streams, round: u64) -> Vec<Vec<usize>> {
+fn batches(plan: &Plan, examples: &Examples<'_>, orders: &Streams, round: u64) -> Vec<Vec<usize>> {
     let mut stream = orders.item(round);
-    let mut order: Vec<usize> = (0..words.examples.len()).collect();
+    let mut order: Vec<usize> = (0..examples.len()).collect();
     stream.shuffle(&mut order);
     if plan.order == Order::Bucketed {
-        order.sort_by_key(|&i| words.examples[i].0.len());
+        order.sort_by_key(|&i| examples.source_len(i));
     }
     let mut batches: Vec<Vec<usize>> = order.chunks(plan.batch).map(<[usize]>::to_vec).collect();
     if plan.order == Order::Bucketed {
@@ -141,21 +150,30 @@ fn is_over(plan: &Plan, best: Option<&Best>) -> bool {
 }
 
 /// Answers the validation part, and keeps the parameters if they are the best.
-fn validate(engine: &mut Engine<f32>, task: &Task<'_>, plan: &Plan, words: &Words, now: &mut Checkpoint) {
-    let Some(lessons) = task.validation() else { return };
-    let examples: Vec<_> = lessons.examples().collect();
-    let sources: Vec<Vec<u32>> = examples.iter().map(|example| words.source(example.input)).collect();
-    let queries: Vec<Query<'_>> = sources.iter().map(|source| Query { source, length: None }).collect();
+fn validate(
+    engine: &mut Engine<f32>,
+    task: &Task<'_>,
+    plan: &Plan,
+    vocabulary: &Vocabulary,
+    now: &mut Checkpoint,
+) -> Result<()> {
+    let Some(validation) = task.validation() else { return Ok(()) };
+    let questions = validation.questions();
+    let sources = Sources::of(&questions, task.reads(), vocabulary)?;
+    let sources = sources.all();
+    let query = |i: usize| Query { source: sources.get(i), length: None };
+    let queries: Vec<Query<'_>> = (0..questions.len()).map(query).collect();
     let answers = engine.answer(&now.values, &queries, plan.longest);
-    let is_right = |(example, answer): (&Example<'_>, &Option<Vec<u32>>)| {
-        answer.as_ref().is_some_and(|said| task.is_right(example, &words.text(said)))
+    let is_right = |(i, answer): (usize, &Option<Vec<u32>>)| {
+        answer.as_ref().is_some_and(|ids| validation.is_correct(i, &vocabulary.decode(ids)))
     };
-    let right = examples.par_iter().zip(&answers).filter(|&pair| is_right(pair));
-    let accuracy = right.count() as f64 / examples.len().max(1) as f64;
+    let right = answers.par_iter().enumerate().filter(|&answer| is_right(answer));
+    let accuracy = right.count() as f64 / answers.len().max(1) as f64;
     match &mut now.best {
         Some(best) if accuracy <= best.accuracy => best.stale += 1,
         best => *best = Some(Best { accuracy, step: now.step, stale: 0, values: now.values.clone() }),
     }
+    Ok(())
 }
 
 /// The error of a loss that is no number.
@@ -169,22 +187,22 @@ fn lost(step: u64, task: &Task<'_>) -> Error {
     ))
 }
 
-/// What is said of a run whose time is up.
-fn late(step: u64, of: u64, folder: &Path) -> Error {
-    let folder = folder.display();
-    Error::unfinished(format!(
-        "the time is up after update {step} of {of}; {folder} has a checkpoint: the same options with --resume {folder} go on"
-    ))
+/// The error of a run that was stopped with a checkpoint.
+fn stopped(why: &str, now: &Checkpoint, plan: &Plan, folder: &Path) -> Error {
+    let (step, of, folder) = (now.step, plan.steps, folder.display());
+    Error::unfinished(format!("{why} after update {step} of {of}; resume with --resume {folder}"))
 }
 
 /// What a checkpoint must agree with: everything that training depends on.
-fn identity(learner: &str, task: &Task<'_>, words: &Words) -> serde_json::Value {
-    // How often it is kept, where it is computed and what answers are told does not matter, the examples say which share they
-    // are, and how long it goes on is free to change where nothing before depends on it.
-    let free: &[&str] = match task.settings.word("schedule") {
-        "linear" => &["checkpoint", "device", "oracle-length", "share"],
-        _ => &["checkpoint", "device", "oracle-length", "share", "steps", "epochs"],
-    };
+fn identity(learner: &str, task: &Task<'_>, examples: &str) -> serde_json::Value {
+    // What answers are told does not matter, the examples say which share they are, and how long training goes on is free
+    // to change where nothing before depends on it.
+    let depends_on_steps =
+        task.settings.word("schedule") == "linear" || task.settings.number("warmup-share") > 0.0;
+    let mut free = [EXECUTION_SETTINGS, &["oracle-length", "share"]].concat();
+    if !depends_on_steps {
+        free.extend(["steps", "epochs"]);
+    }
     let settings: serde_json::Map<String, serde_json::Value> = task
         .settings
         .values()
@@ -195,7 +213,7 @@ fn identity(learner: &str, task: &Task<'_>, words: &Words) -> serde_json::Value 
     serde_json::json!({
         "learner": learner,
         "dataset": task.dataset(),
-        "examples": words.fingerprint(),
+        "examples": examples,
         "learner-seed": task.seed,
         "settings": settings,
     })

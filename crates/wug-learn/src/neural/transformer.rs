@@ -1,11 +1,14 @@
 //! Transformers: the learners of the COGS, ReCOGS and HINT papers.
 
+use std::sync::LazyLock;
+
 use wug_data::{Error, Result};
 use wug_nn::transformer::{Activation, Config, Initial, Model, Norm, Positions};
 
 use super::plan::{TRAINING, changed, joined, number, whole, word};
 use super::{Blueprint, Built, Neural, Sizes};
-use crate::{About, Default, Preset, Setting, Settings};
+use crate::protocols::presets;
+use crate::{About, Default, Preset, Reads, Setting, Settings};
 
 /// One of the four: positions absolute or relative, layers of their own or one shared by all.
 pub struct Transformer {
@@ -13,61 +16,18 @@ pub struct Transformer {
     shared: bool,
 }
 
-/// The models and protocols of the papers.
-const PROTOCOLS: &[Preset] = &[
-    Preset {
-        name: "hint",
-        stands_for: &[
-            "style=hint",
-            "reverse=true",
-            "steps=100000",
-            "batch=128",
-            "rate=0.0001",
-            "schedule=constant",
-            "warmup=0",
-            "clip=5",
-        ],
-    },
-    // Four batches of 128 were added up for an update.
-    Preset {
-        name: "cogs",
-        stands_for: &[
-            "style=cogs",
-            "steps=30000",
-            "batch=512",
-            "rate=2",
-            "schedule=noam",
-            "warmup=4000",
-            "beta2=0.998",
-            "smoothing=0.1",
-            "clip=0",
-            "validate=500",
-            "patience=5",
-        ],
-    },
-    // The rate rises in a tenth of the updates, of which COGS has 56,700.
-    Preset {
-        name: "recogs",
-        stands_for: &[
-            "style=recogs",
-            "epochs=300",
-            "batch=128",
-            "optimiser=adamw",
-            "weight-decay=0.01",
-            "rate=0.0001",
-            "schedule=linear",
-            "warmup=5670",
-            "clip=0",
-        ],
-    },
-];
+/// The protocols of the papers.
+fn protocols() -> &'static [Preset] {
+    static PRESETS: LazyLock<Vec<Preset>> = LazyLock::new(|| presets("transformer"));
+    &PRESETS
+}
 
 /// What 0 means of a size, and `style` of a word.
 const MODEL: &[Setting] = &[
     Setting {
         name: "protocol",
         about: "the settings of a paper; what is set beside it has precedence",
-        default: Default::Preset(PROTOCOLS),
+        default: Default::Preset(protocols),
     },
     word("style", "the model of which paper: its sizes and details", &["small", "hint", "cogs", "recogs"]),
     whole("encoder-layers", "layers of the encoder; 0: as the style", 0, 0, 64),
@@ -99,7 +59,7 @@ macro_rules! learners {
         $(
             #[doc = $title]
             pub static $constant: Neural<Transformer> = Neural {
-                about: &About { name: $name, title: $title, benchmarks: &[], settings: SETTINGS },
+                about: &About { name: $name, title: $title, benchmarks: &[], reads: Reads::Tokens, settings: SETTINGS },
                 blueprint: Transformer { relative: $relative, shared: $shared },
             };
         )*
@@ -169,6 +129,7 @@ const POSITIONS: usize = 512;
 
 impl Blueprint for Transformer {
     fn build(&self, settings: &Settings, sizes: Sizes) -> Result<Built> {
+        let sizes = sizes.expect_tokens()?;
         if settings.number("teacher") < 1.0 {
             return Err(Error::usage("a Transformer is always fed the target: leave out teacher"));
         }
@@ -273,10 +234,18 @@ fn fits(config: &Config, sizes: Sizes) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use wug_data::InputKind;
+
     use super::*;
     use crate::learner;
 
-    const SIZES: Sizes = Sizes { source_words: 18, target_words: 11, longest_source: 30, longest_target: 5 };
+    const SIZES: Sizes = Sizes {
+        reads: InputKind::Tokens,
+        source_words: 18,
+        target_words: 11,
+        longest_source: 30,
+        longest_target: 5,
+    };
 
     fn build(name: &str, given: &[&str], sizes: Sizes) -> Result<Built> {
         let given: Vec<String> = given.iter().map(|text| (*text).to_owned()).collect();

@@ -164,10 +164,13 @@ pub(crate) mod tests {
         let layout = cpu.network().layout().clone();
         let tell = |(i, lesson): (usize, &Lesson<'_>)| (i % 2 == 0).then(|| lesson.target.len() - 1);
         let lengths: Vec<Option<usize>> = lessons.iter().enumerate().map(tell).collect();
-        let query = |(lesson, &length): (&Lesson<'_>, &Option<usize>)| (lesson.source.to_vec(), length);
+        let query =
+            |(lesson, &length): (&Lesson<'_>, &Option<usize>)| (lesson.source.tokens().to_vec(), length);
         let asked: Vec<(Vec<u32>, Option<usize>)> = lessons.iter().zip(&lengths).map(query).collect();
-        let queries: Vec<Query<'_>> =
-            asked.iter().map(|(source, length)| Query { source, length: *length }).collect();
+        let queries: Vec<Query<'_>> = asked
+            .iter()
+            .map(|(source, length)| Query { source: Sequence::Tokens(source), length: *length })
+            .collect();
         let answers = cpu.answer(values, &queries, 7);
         let (expected, theirs) = cpu.learn(values, lessons, step);
         for device in usable() {

@@ -132,7 +132,7 @@ impl Twin<'_> {
     /// The summed cross-entropy of one example.
     fn loss(&self, lesson: &Lesson<'_>) -> Var {
         let (tape, config) = (&self.tape, self.model.config());
-        let (sources, last) = self.encode(lesson.source);
+        let (sources, last) = self.encode(lesson.source.tokens());
         let mut states = self.bridge(&last);
         let mut loss = tape.constant(vec![0.0]);
         let mut fed = config.target_words;
@@ -212,7 +212,7 @@ mod tests {
     use crate::network::{Pass, Room};
     use crate::parameters::Weights;
     use crate::recurrent::Config;
-    use crate::{Engine, Query, Real, Step};
+    use crate::{Engine, Query, Real, Sequence, Step};
 
     fn any_config() -> impl Strategy<Value = Config> {
         let cell = prop_oneof![Just(Cell::Rnn), Just(Cell::Gru), Just(Cell::Lstm)];
@@ -265,18 +265,31 @@ mod tests {
     }
 
     fn lessons(drawn: &[Drawn]) -> Vec<Lesson<'_>> {
-        drawn.iter().map(|(source, target, forced)| Lesson { source, target, forced: *forced }).collect()
+        drawn
+            .iter()
+            .map(|(source, target, forced)| Lesson {
+                source: Sequence::Tokens(source),
+                target,
+                forced: *forced,
+            })
+            .collect()
     }
 
     #[test]
     fn what_is_attended_to_is_projected_first_where_targets_are_longer() {
         let model = Model::new(any_fixed(Cell::Gru)).unwrap();
         let projects = |source: &[u32], target: &[u32]| {
-            model.projects(&Batch::new(&[Lesson { source, target, forced: true }], 0))
+            model.projects(&Batch::new(
+                &[Lesson { source: Sequence::Tokens(source), target, forced: true }],
+                0,
+            ))
         };
         assert!(projects(&[1, 2], &[1, 2, 3, 1, 2, 3, 1, 0]));
         assert!(!projects(&[1, 2, 3, 4, 1, 2], &[1, 2, 0]));
-        assert!(!model.projects(&Batch::queries(&[Query { source: &[1, 2], length: None }], 100)));
+        assert!(
+            !model
+                .projects(&Batch::queries(&[Query { source: Sequence::Tokens(&[1, 2]), length: None }], 100))
+        );
     }
 
     proptest! {
@@ -379,7 +392,7 @@ mod tests {
         let model = Model::new(config).unwrap();
         let values: Vec<f64> = numbers(11, model.layout().len());
         let sources: Vec<Vec<u32>> = (0..50).map(|i| vec![1 + i % 4; 1 + i as usize % 7]).collect();
-        let query = |source| Query { source, length: None };
+        let query = |source| Query { source: Sequence::Tokens(source), length: None };
         let asked: Vec<Query<'_>> = sources.iter().map(|source| query(source)).collect();
         let answers = Engine::new(model.clone(), Isa::Portable).answer(&values, &asked, 12);
         for (source, answer) in sources.iter().zip(answers) {
@@ -387,7 +400,7 @@ mod tests {
             assert_eq!(alone[0], answer, "alone and among others");
             if let Some(mut target) = answer {
                 target.push(0);
-                let lesson = Lesson { source, target: &target, forced: false };
+                let lesson = Lesson { source: Sequence::Tokens(source), target: &target, forced: false };
                 assert_eq!(
                     Engine::new(model.clone(), Isa::best()).learn(&values, &[lesson], Step::PLAIN).0.right,
                     1
@@ -403,7 +416,10 @@ mod tests {
             let values: Vec<f64> = numbers(11, model.layout().len());
             let sources: Vec<Vec<u32>> = (0..70).map(|i| vec![1 + i % 4; 1 + i as usize % 7]).collect();
             // Some are told how long they have to be, so that there are answers that end.
-            let query = |(i, source): (usize, _)| Query { source, length: (i % 3 > 0).then_some(i % 5) };
+            let query = |(i, source): (usize, _)| Query {
+                source: Sequence::Tokens(source),
+                length: (i % 3 > 0).then_some(i % 5),
+            };
             let asked: Vec<Query<'_>> = sources.iter().map(Vec::as_slice).enumerate().map(query).collect();
             let mut engine = Engine::new(model.clone(), Isa::best());
             let answers = engine.answer(&values, &asked, 12);
@@ -413,7 +429,10 @@ mod tests {
                 let Some(mut target) = answer else { continue };
                 target.push(0);
                 // Fed its own answer, the decoder has the state in its last row.
-                let batch = Batch::new(&[Lesson { source, target: &target, forced: true }], 0);
+                let batch = Batch::new(
+                    &[Lesson { source: Sequence::Tokens(source), target: &target, forced: true }],
+                    0,
+                );
                 let mut weights = Weights::default();
                 weights.read(model.layout(), &values, false);
                 let mut room = Room::default();

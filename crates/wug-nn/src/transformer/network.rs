@@ -107,7 +107,7 @@ impl<T: Real> Network<T> for Model<T> {
         let reach = before + longest + 1;
         let reach = asked.iter().map(|query| query.source.len() + self.added()).fold(reach, usize::max);
         let mut answers = self.at_desk(pass, reach, false, |work, sequences| {
-            sequences.read_sources(&self.body.config, asked.iter().map(|query| query.source), 0, 0);
+            sequences.read_sources(&self.body.config, asked.iter().map(|query| query.source.tokens()), 0, 0);
             self.body.answer(work, sequences, &asked, longest).into_iter()
         });
         queries.iter().map(|query| if fits(query) { answers.next().flatten() } else { None }).collect()

@@ -74,7 +74,7 @@ pub(super) struct Sequences {
 impl Sequences {
     /// Reads the examples `first..` of a batch.
     pub(super) fn read(&mut self, config: &Config, lessons: &[Lesson<'_>], first: usize, key: u64) {
-        self.read_sources(config, lessons.iter().map(|lesson| lesson.source), first, key);
+        self.read_sources(config, lessons.iter().map(|lesson| lesson.source.tokens()), first, key);
         self.target.clear();
         self.fed.clear();
         self.target_words.clear();

@@ -210,7 +210,8 @@ impl Twin<'_> {
     /// The summed cross-entropy of one example.
     fn loss(&self, lesson: &Lesson<'_>, smoothing: f64) -> Var {
         let (tape, config) = (&self.tape, self.config());
-        let source: Vec<u32> = config.source_start.into_iter().chain(lesson.source.iter().copied()).collect();
+        let source: Vec<u32> =
+            config.source_start.into_iter().chain(lesson.source.tokens().iter().copied()).collect();
         let memory = self.stack("encoder", &source, None);
         let start: &[u32] = if config.says_start { &[config.start()] } else { &[] };
         let wanted = [start, lesson.target].concat();
@@ -263,7 +264,7 @@ mod tests {
     use crate::Buffer;
     use crate::kernels::Isa;
     use crate::kernels::testing::{ISAS, numbers, same};
-    use crate::network::{Network, Query, Step};
+    use crate::network::{Network, Query, Sequence, Step};
     use crate::{Engine, Optimiser, Real, Rule};
 
     fn any_config() -> impl Strategy<Value = Config> {
@@ -316,7 +317,10 @@ mod tests {
     }
 
     fn lessons(drawn: &[Drawn]) -> Vec<Lesson<'_>> {
-        drawn.iter().map(|(source, target)| Lesson { source, target, forced: true }).collect()
+        drawn
+            .iter()
+            .map(|(source, target)| Lesson { source: Sequence::Tokens(source), target, forced: true })
+            .collect()
     }
 
     #[cfg(feature = "burn")]
@@ -448,17 +452,17 @@ mod tests {
     /// Checks the answers to some sources, and returns how many are right.
     fn answers_of(engine: &mut Engine<f32>, values: &[f32]) -> usize {
         let drawn = copies(1000, 60);
-        let query = |source| Query { source, length: None };
+        let query = |source| Query { source: Sequence::Tokens(source), length: None };
         let asked: Vec<Query<'_>> = drawn.iter().map(|(source, _)| query(source)).collect();
         let answers = engine.answer(values, &asked, 12);
         let mut right = 0;
         for ((source, wanted), answer) in drawn.iter().zip(answers) {
             assert_eq!(engine.answer(values, &[query(source)], 12)[0], answer, "alone and among others");
             let Some(mut said) = answer else { continue };
-            let told = Query { source, length: Some(said.len()) };
+            let told = Query { source: Sequence::Tokens(source), length: Some(said.len()) };
             assert_eq!(engine.answer(values, &[told], 12)[0].as_ref(), Some(&said));
             said.push(0);
-            let lesson = Lesson { source, target: &said, forced: true };
+            let lesson = Lesson { source: Sequence::Tokens(source), target: &said, forced: true };
             assert_eq!(engine.learn(values, &[lesson], Step::PLAIN).0.right, 1);
             right += usize::from(said == *wanted);
         }
@@ -473,7 +477,7 @@ mod tests {
             let mut engine = Engine::new(Model::new(config).unwrap(), Isa::best());
             let values: Vec<f32> = numbers(3, engine.network().layout().len());
             let sources: Vec<Vec<u32>> = [0, 1, 8, 9, 500].map(|length| vec![1; length]).to_vec();
-            let query = |source, length| Query { source, length: Some(length) };
+            let query = |source, length| Query { source: Sequence::Tokens(source), length: Some(length) };
             let queries: Vec<Query<'_>> = sources.iter().map(|source| query(source, 3)).collect();
             let long = [7, 8, 9, 1000].map(|length| query(&sources[1], length));
             let answers = engine.answer(&values, &[&queries[..], &long].concat(), 2000);
@@ -488,8 +492,9 @@ mod tests {
     fn an_answer_has_the_length_that_is_told() {
         let mut engine = Engine::new(Model::new(fixed(Positions::Sinusoidal)).unwrap(), Isa::best());
         let values: Vec<f32> = numbers(3, engine.network().layout().len());
-        let queries: Vec<Query<'_>> =
-            (0..9).map(|length| Query { source: &[1, 2, 3], length: Some(length) }).collect();
+        let queries: Vec<Query<'_>> = (0..9)
+            .map(|length| Query { source: Sequence::Tokens(&[1, 2, 3]), length: Some(length) })
+            .collect();
         for (length, answer) in engine.answer(&values, &queries, 12).into_iter().enumerate() {
             assert_eq!(answer.map(|answer| answer.len()), Some(length));
         }

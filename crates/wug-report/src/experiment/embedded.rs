@@ -96,10 +96,12 @@ mod tests {
         for (name, _) in EXPERIMENTS {
             for scale in Scale::ALL {
                 let experiment = Experiment::named(name, scale).unwrap_or_else(|error| panic!("{error}"));
-                assert!(!experiment.cells().is_empty(), "{name} runs nothing at {}", scale.name());
+                let specs = experiment.specs().unwrap();
+                assert!(!specs.is_empty(), "{name} runs nothing at {}", scale.name());
+                assert_eq!(specs.len() as u64, experiment.run_count().unwrap());
                 let folders: std::collections::BTreeSet<String> =
-                    experiment.cells().iter().map(crate::Cell::folder).collect();
-                assert_eq!(folders.len(), experiment.cells().len(), "a folder for each run of {name}");
+                    specs.iter().map(|spec| spec.folder().unwrap()).collect();
+                assert_eq!(folders.len(), specs.len(), "a folder for each run of {name}");
             }
         }
     }

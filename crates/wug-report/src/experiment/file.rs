@@ -4,13 +4,18 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use toml::Value;
+use wug_bench::Source;
 use wug_data::{Error, Result};
+use wug_run::Symbols;
 
-use super::{Asks, Column, Experiment, Figure, Fit, Row, Run, Scale, Theirs, wrong};
+use super::{Column, Evaluation, Experiment, Figure, Fit, Row, Run, Scale, Theirs, wrong};
 use crate::{Decoding, Number, compared, published};
 
 /// The most rows that a grid may stand for.
 const MAX_ROWS: usize = 10_000;
+
+/// The most runs that the rows of a table may have.
+const MAX_RUNS: u64 = 100_000;
 
 type Set = BTreeMap<String, Value>;
 
@@ -42,7 +47,7 @@ struct File {
     protocol: BTreeMap<String, Set>,
     /// What every run is asked beside what the columns show: experiments that ask the same share their runs.
     #[serde(default)]
-    asks: Asks,
+    asks: Evaluation,
     fit: Option<Fit>,
     figure: Option<Figure>,
     axis: Option<String>,
@@ -123,6 +128,7 @@ struct RowOfFile {
 #[serde(deny_unknown_fields)]
 struct RunOfFile {
     learner: String,
+    reads: Option<Symbols>,
     protocol: Option<String>,
     #[serde(default)]
     set: Set,
@@ -145,6 +151,9 @@ pub(super) fn read(name: &str, text: &str, scale: Scale) -> Result<Experiment> {
             return Err(wrong(name, format!("more than {MAX_ROWS} rows")));
         }
     }
+    if rows.iter().fold(0_u64, |sum, row| sum.saturating_add(row.runs)) > MAX_RUNS {
+        return Err(wrong(name, format!("more than {MAX_RUNS} runs: give fewer rows or a smaller `runs`")));
+    }
     Ok(Experiment {
         name: name.to_owned(),
         title: file.title,
@@ -157,11 +166,23 @@ pub(super) fn read(name: &str, text: &str, scale: Scale) -> Result<Experiment> {
         columns,
         rows,
         fit: file.fit,
-        asks: file.asks,
-        data_seed: chosen.seed.as_ref().map(|seed| typed(name, "seed", seed)).transpose()?,
+        evaluation: file.asks,
+        data: source(name, chosen.seed.as_ref())?,
         with: typed_set(name, &chosen.with)?,
         limit: chosen.limit,
     })
+}
+
+/// The draw that a seed names.
+fn source(name: &str, seed: Option<&Value>) -> Result<Source> {
+    let Some(seed) = seed else { return Ok(Source::Seed(0)) };
+    match typed(name, "seed", seed)?.as_str() {
+        "official" => Ok(Source::Official),
+        number => number
+            .parse()
+            .map(Source::Seed)
+            .map_err(|_| wrong(name, format!("seed `{number}`: expected a whole number or `official`"))),
+    }
 }
 
 /// Whether something is there at a scale.
@@ -283,7 +304,12 @@ fn expand(
     }
     let mut rows = vec![Row {
         name: row.name.clone(),
-        run: Some(Run { learner: run.learner.clone(), set, follows: run.protocol.is_some() }),
+        run: Some(Run {
+            learner: run.learner.clone(),
+            reads: run.reads,
+            set,
+            follows: run.protocol.is_some(),
+        }),
         dataset: row.dataset.clone(),
         value,
         runs,

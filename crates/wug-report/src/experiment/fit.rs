@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::Scores;
+use wug_run::Scores;
 
 /// What is fitted to the numbers of a row.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -84,7 +84,7 @@ impl Line {
 impl Fit {
     /// The size of the run with these scores.
     pub fn size(&self, scores: &Scores) -> Option<f64> {
-        let learned = scores.learned()?;
+        let learned = scores.learned?;
         let size = match self.by {
             Of::Examples => learned.examples,
             Of::Parameters => learned.parameters,

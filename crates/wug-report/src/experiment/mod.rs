@@ -1,5 +1,6 @@
 //! A table or figure of a paper as something to run: which learner on which part, how often, and what the paper says.
 
+mod document;
 mod embedded;
 mod figure;
 mod file;
@@ -8,19 +9,22 @@ mod outcome;
 mod print;
 mod scatter;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt;
 use std::str::FromStr;
 
 use serde::Serialize;
+use wug_bench::Source;
 use wug_data::{Error, Result};
+use wug_run::{RunSpec, Symbols};
 
 use crate::Number;
 
+pub use document::TableDocument;
 pub use embedded::{EXPERIMENTS, experiment_text};
 pub use figure::figure;
 pub use fit::{Fit, Line};
-pub use outcome::{Ours, Outcome, Scores};
+pub use outcome::{Ours, Outcome};
 pub use print::{csv as experiment_csv, latex, markdown};
 
 /// How much of an experiment is run.
@@ -85,19 +89,19 @@ pub struct Experiment {
     pub rows: Vec<Row>,
     /// The line that is fitted to the numbers of a row, if there is one.
     pub fit: Option<Fit>,
-    /// What all runs are asked beside what the columns show.
-    asks: Asks,
-    /// Seed of the data, if not the first.
-    data_seed: Option<String>,
+    /// What all runs are evaluated on beside what the columns show.
+    evaluation: Evaluation,
+    /// Where the data come from.
+    data: Source,
     /// Settings of the data.
     with: BTreeMap<String, String>,
     limit: Option<usize>,
 }
 
-/// What a trained model is asked.
+/// What a trained model is evaluated on.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, serde::Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Asks {
+pub struct Evaluation {
     /// The parts it answers.
     pub parts: BTreeSet<String>,
     /// The facts that its scores are broken down by.
@@ -158,11 +162,23 @@ pub struct Row {
     pub note: Option<String>,
 }
 
+impl Row {
+    /// Its name and, if its learner is given the symbols behind the images, that.
+    pub fn heading(&self) -> String {
+        match self.run.as_ref().and_then(|run| run.reads) {
+            Some(Symbols::Symbols) => format!("{} (reads symbols)", self.name),
+            None => self.name.clone(),
+        }
+    }
+}
+
 /// A learner with its settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Run {
     /// The learner.
     pub learner: String,
+    /// What it reads, if not the images.
+    pub reads: Option<Symbols>,
     /// Its settings.
     pub set: BTreeMap<String, String>,
     /// Whether it follows a protocol of the experiment, as networks do and searches do not.
@@ -188,94 +204,6 @@ impl From<&Number> for Theirs {
     }
 }
 
-/// One run: everything that decides its outcome.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Cell {
-    /// The dataset.
-    pub dataset: String,
-    /// Its seed, if not the first.
-    pub data_seed: Option<String>,
-    /// Its settings.
-    pub with: BTreeMap<String, String>,
-    /// The learner.
-    pub learner: String,
-    /// Its settings.
-    pub set: BTreeMap<String, String>,
-    /// The metric, if not the benchmark's own.
-    pub metric: Option<String>,
-    /// What it is asked.
-    pub asks: Asks,
-    /// Only so many examples of a part.
-    pub limit: Option<usize>,
-    /// Seed of the learner.
-    pub seed: u64,
-}
-
-impl Cell {
-    /// What `wug` is called with to run it.
-    pub fn arguments(&self) -> Vec<String> {
-        let mut all = vec!["run".to_owned(), format!("{}#{}", self.dataset, self.parts(","))];
-        let mut add = |option: &str, value: String| all.extend([option.to_owned(), value]);
-        add("--learner", self.learner.clone());
-        for (name, value) in &self.set {
-            add("--set", format!("{name}={value}"));
-        }
-        add("--learner-seed", self.seed.to_string());
-        if let Some(metric) = &self.metric {
-            add("--metric", metric.clone());
-        }
-        for by in &self.asks.by {
-            add("--by", by.clone());
-        }
-        if let Some(limit) = self.limit {
-            add("--limit", limit.to_string());
-        }
-        if let Some(seed) = &self.data_seed {
-            add("--seed", seed.clone());
-        }
-        for (name, value) in &self.with {
-            add("--with", format!("{name}={value}"));
-        }
-        if self.asks.importance {
-            all.push("--importance".to_owned());
-        }
-        all
-    }
-
-    /// Whether one training serves both: they differ only in what is answered and how.
-    pub fn learns_as(&self, other: &Self) -> bool {
-        let training = |cell: &Self| {
-            let mut set = cell.set.clone();
-            set.remove("oracle-length");
-            let data = (cell.dataset.clone(), cell.data_seed.clone(), cell.with.clone());
-            (data, cell.learner.clone(), set, cell.seed)
-        };
-        training(self) == training(other)
-    }
-
-    fn parts(&self, between: &str) -> String {
-        let parts: Vec<&str> = self.asks.parts.iter().map(String::as_str).collect();
-        parts.join(between)
-    }
-
-    /// A name for its folder: readable, and another for every other run.
-    pub fn folder(&self) -> String {
-        // FNV-1a: stable, and only has to tell the runs of a few tables apart.
-        let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-        for byte in self.arguments().join("\0").bytes() {
-            hash = (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
-        }
-        let place = format!("{}-{}", self.dataset.replace('/', "-"), self.parts("-"));
-        format!("{}.{place}.{}-{hash:016x}", self.learner, self.seed)
-    }
-}
-
-impl fmt::Display for Cell {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} on {}#{}, seed {}", self.learner, self.dataset, self.parts(","), self.seed)
-    }
-}
-
 impl Experiment {
     /// Reads an experiment that is part of the program, by name.
     pub fn named(name: &str, scale: Scale) -> Result<Self> {
@@ -288,47 +216,52 @@ impl Experiment {
     }
 
     /// The run of a row and a column with this number (from 0); none if the row is the paper's alone.
-    pub fn cell(&self, row: &Row, column: &Column, number: u64) -> Option<Cell> {
-        let run = row.run.as_ref()?;
+    pub fn spec(&self, row: &Row, column: &Column, number: u64) -> Result<Option<RunSpec>> {
+        let Some(run) = row.run.as_ref() else { return Ok(None) };
+        let dataset = row.dataset.as_ref().unwrap_or(&column.dataset);
+        let dataset = dataset.replace("{run}", &(number % 5 + 1).to_string());
+        let in_row = |error: Error| wrong(&self.name, format!("row {}: {error}", row.name));
+        let mut spec = RunSpec::new(&dataset, &run.learner).map_err(in_row)?;
         let mut set = run.set.clone();
         set.extend(column.set.clone().into_iter().filter(|_| run.follows));
         set.extend(column.vary.clone());
-        Some(Cell {
-            dataset: row
-                .dataset
-                .as_ref()
-                .unwrap_or(&column.dataset)
-                .replace("{run}", &(number % 5 + 1).to_string()),
-            data_seed: self.data_seed.clone(),
-            with: self.with.clone(),
-            learner: run.learner.clone(),
-            set,
-            metric: column.metric.clone(),
-            asks: self.asks_of(column),
-            limit: self.limit,
-            seed: number,
-        })
+        let given: Vec<String> = set.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        spec.set(&given).map_err(in_row)?;
+        if let Some(metric) = &column.metric {
+            spec.judge_by(metric).map_err(in_row)?;
+        }
+        let evaluation = self.evaluation_of(column);
+        spec.source = self.data.clone();
+        spec.with = self.with.clone();
+        spec.parts = evaluation.parts.into_iter().collect();
+        spec.by = evaluation.by.into_iter().collect();
+        spec.importance = evaluation.importance;
+        spec.limit = self.limit;
+        spec.reads = run.reads;
+        spec.learner_seed = number;
+        Ok(Some(spec))
     }
 
-    /// Everything that is asked of a model for this column: what all columns of its dataset show, so that they are one run.
-    fn asks_of(&self, column: &Column) -> Asks {
-        let mut asks = self.asks.clone();
+    /// Everything that a model is evaluated on for this column: what all columns of its dataset show, so that they are one
+    /// run.
+    fn evaluation_of(&self, column: &Column) -> Evaluation {
+        let mut evaluation = self.evaluation.clone();
         let alike = |other: &&Column| (&other.dataset, &other.metric) == (&column.dataset, &column.metric);
         for other in self.columns.iter().filter(alike) {
-            asks.parts.insert(other.part.clone());
-            asks.by.extend(other.by.iter().map(|(fact, _)| fact.clone()));
-            asks.importance |= other.importance.is_some();
+            evaluation.parts.insert(other.part.clone());
+            evaluation.by.extend(other.by.iter().map(|(fact, _)| fact.clone()));
+            evaluation.importance |= other.importance.is_some();
         }
-        asks
+        evaluation
     }
 
     /// Every run, each once: all first runs before all second ones, so that a table left half done has no empty cells.
-    pub fn cells(&self) -> Vec<Cell> {
-        self.cells_where(|_| true, |_| true)
+    pub fn specs(&self) -> Result<Vec<RunSpec>> {
+        self.specs_where(|_| true, |_| true)
     }
 
     /// The runs of the rows and the columns with these names; of all rows, or columns, where none is named.
-    pub fn cells_of(&self, rows: &[String], columns: &[String]) -> Result<Vec<Cell>> {
+    pub fn specs_of(&self, rows: &[String], columns: &[String]) -> Result<Vec<RunSpec>> {
         let known: [Vec<&str>; 2] = [
             self.rows.iter().map(|row| row.name.as_str()).collect(),
             self.columns.iter().map(|column| column.name.as_str()).collect(),
@@ -340,23 +273,59 @@ impl Experiment {
             }
         }
         let has = |names: &[String], name: &String| names.is_empty() || names.contains(name);
-        Ok(self.cells_where(|row| has(rows, &row.name), |column| has(columns, &column.name)))
+        self.specs_where(|row| has(rows, &row.name), |column| has(columns, &column.name))
     }
 
-    fn cells_where(&self, is_row: impl Fn(&Row) -> bool, is_column: impl Fn(&Column) -> bool) -> Vec<Cell> {
+    fn specs_where(
+        &self,
+        is_row: impl Fn(&Row) -> bool,
+        is_column: impl Fn(&Column) -> bool,
+    ) -> Result<Vec<RunSpec>> {
         let most = self.rows.iter().map(|row| row.runs).max().unwrap_or_default();
-        let (mut cells, mut known) = (Vec::new(), BTreeSet::new());
+        let (mut specs, mut known) = (Vec::new(), HashSet::new());
         for number in 0..most {
             for row in self.rows.iter().filter(|row| number < row.runs && is_row(row)) {
                 let columns = self.columns.iter().filter(|column| is_column(column));
-                for cell in columns.filter_map(|column| self.cell(row, column, number)) {
-                    if known.insert(cell.clone()) {
-                        cells.push(cell);
+                for spec in self.specs_of_row(row, columns, number)? {
+                    if known.insert(spec.key()?) {
+                        specs.push(spec);
                     }
                 }
             }
         }
-        cells
+        Ok(specs)
+    }
+
+    /// How many runs there are, without making a spec for each.
+    pub fn run_count(&self) -> Result<u64> {
+        // Runs of a row differ by their number alone, and rows may share runs.
+        let mut runs: HashMap<String, u64> = HashMap::new();
+        for row in self.rows.iter().filter(|row| row.runs > 0) {
+            for spec in self.specs_of_row(row, self.columns.iter(), 0)? {
+                let known = runs.entry(spec.key()?).or_default();
+                *known = row.runs.max(*known);
+            }
+        }
+        Ok(runs.values().sum())
+    }
+
+    /// The runs of a row with this number. Columns that read different numbers off one run make it once.
+    fn specs_of_row<'c>(
+        &self,
+        row: &Row,
+        columns: impl Iterator<Item = &'c Column>,
+        number: u64,
+    ) -> Result<Vec<RunSpec>> {
+        let mut seen: Vec<&Column> = Vec::new();
+        let mut specs = Vec::new();
+        for column in columns {
+            let of_run = |column: &'c Column| (&column.dataset, &column.metric, &column.set, &column.vary);
+            if !seen.iter().any(|&other| of_run(other) == of_run(column)) {
+                seen.push(column);
+                specs.extend(self.spec(row, column, number)?);
+            }
+        }
+        Ok(specs)
     }
 }
 

@@ -1,111 +1,34 @@
 //! What came out, beside what the paper says.
 
-use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::Serialize;
+
+use wug_data::Result;
+use wug_run::{RunRecord, Scores, Tally};
 
 use super::{Column, Experiment, Fit, Line, Row, Scale};
 
-/// What `scores.json` of a run has.
-#[derive(Debug, Clone, Deserialize)]
-pub struct Scores {
-    parts: Vec<PartScores>,
-    learned: Option<Learned>,
-}
-
-/// How large the model was that was scored.
-#[derive(Debug, Clone, Copy, Deserialize)]
-pub(super) struct Learned {
-    pub(super) parameters: u64,
-    pub(super) examples: u64,
-}
-
-#[derive(Debug, Clone, Deserialize)]
-struct PartScores {
-    part: String,
-    n: u64,
-    correct: u64,
-    score: Option<f64>,
-    by: Option<By>,
-    #[serde(default)]
-    slices: Vec<SliceScores>,
-}
-
-/// One table by itself, several as a list.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(untagged)]
-enum By {
-    One(GroupScores),
-    Several(Vec<GroupScores>),
-}
-
-impl By {
-    fn all(&self) -> &[GroupScores] {
-        match self {
-            Self::One(one) => std::slice::from_ref(one),
-            Self::Several(several) => several,
-        }
+/// The number of a row and column: percent right, of all or of one group, or the corpus-level score of the part.
+pub(super) fn value(scores: &Scores, row: &Row, column: &Column) -> Option<f64> {
+    let part = scores.parts.iter().find(|part| part.part == column.part)?;
+    let percent = |tally: &Tally| tally.accuracy().map(|accuracy| 100.0 * accuracy);
+    let group =
+        column.by.as_ref().and_then(|(fact, value)| Some((fact, value.as_ref().or(row.value.as_ref())?)));
+    if let Some(feature) = &column.importance {
+        let slice = group.map_or("all", |(_, value)| value);
+        let slice = part.slices.iter().find(|known| known.slice == slice)?;
+        let shares = &slice.importance.as_ref()?.shares;
+        return shares.iter().find(|share| share.fact == *feature).map(|share| 100.0 * share.share);
     }
-}
-
-#[derive(Debug, Clone, Deserialize)]
-struct SliceScores {
-    slice: String,
-    importance: Option<ImportanceScores>,
-}
-
-#[derive(Debug, Clone, Deserialize)]
-struct ImportanceScores {
-    shares: Vec<ShareScores>,
-}
-
-#[derive(Debug, Clone, Deserialize)]
-struct ShareScores {
-    fact: String,
-    share: f64,
-}
-
-#[derive(Debug, Clone, Deserialize)]
-struct GroupScores {
-    fact: String,
-    groups: Vec<GroupScore>,
-}
-
-#[derive(Debug, Clone, Deserialize)]
-struct GroupScore {
-    value: serde_json::Value,
-    n: u64,
-    correct: u64,
-}
-
-impl Scores {
-    /// The number of a row and column: percent right, of all or of one group, or the score of the whole part.
-    pub fn value(&self, row: &Row, column: &Column) -> Option<f64> {
-        let part = self.parts.iter().find(|part| part.part == column.part)?;
-        let percent = |correct: u64, n: u64| (n > 0).then(|| 100.0 * correct as f64 / n as f64);
-        let group =
-            column.by.as_ref().and_then(|(fact, value)| Some((fact, value.as_ref().or(row.value.as_ref())?)));
-        if let Some(feature) = &column.importance {
-            let slice = group.map_or("all", |(_, value)| value);
-            let slice = part.slices.iter().find(|known| known.slice == slice)?;
-            let shares = &slice.importance.as_ref()?.shares;
-            return shares.iter().find(|share| share.fact == *feature).map(|share| 100.0 * share.share);
-        }
-        let Some((fact, group)) = group else {
-            return part.score.or_else(|| percent(part.correct, part.n));
-        };
-        let same = |value: &serde_json::Value| match value.as_str() {
-            Some(text) => text == group,
-            None => format!("{value}") == *group,
-        };
-        let fact = fact.replace('-', "_");
-        let groups = part.by.as_ref()?.all().iter().find(|groups| groups.fact == fact)?;
-        let found = groups.groups.iter().find(|other| same(&other.value))?;
-        percent(found.correct, found.n)
-    }
-
-    /// How large the model was, if it has parameters.
-    pub(super) fn learned(&self) -> Option<Learned> {
-        self.learned
-    }
+    let Some((fact, group)) = group else {
+        return part.score.or_else(|| percent(&part.tally));
+    };
+    let fact = fact.replace('-', "_");
+    let groups = part.by.iter().find(|groups| groups.fact == fact)?;
+    let found = groups.groups.iter().find(|other| other.value.to_string() == *group)?;
+    percent(&found.tally)
 }
 
 /// What there is of a cell of a table.
@@ -114,8 +37,6 @@ impl Scores {
 pub enum Ours {
     /// The row is the paper's alone.
     NotRun,
-    /// There is no such learner yet.
-    NoLearner,
     /// The values of the runs that are done; none if all are open.
     Runs(Vec<f64>),
     /// The runs had no example that counts here, as a small scale may not.
@@ -151,7 +72,6 @@ impl Ours {
     pub fn printed(&self) -> String {
         match (self, self.mean(), self.spread()) {
             (Self::NotRun, ..) => String::new(),
-            (Self::NoLearner, ..) => "no learner".to_owned(),
             (Self::NoExamples, ..) => "no examples".to_owned(),
             (Self::Failed(_), ..) => "failed".to_owned(),
             (_, Some(mean), Some(spread)) => format!("{mean:.1} ± {spread:.1}"),
@@ -173,6 +93,26 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// Reads what is done of an experiment whose runs are below `folder`; `failed` says which runs failed, and why.
+    pub fn collect(experiment: Experiment, folder: &Path, failed: &BTreeMap<String, String>) -> Result<Self> {
+        let mut read: BTreeMap<String, Option<Scores>> = BTreeMap::new();
+        for spec in experiment.specs()? {
+            let name = spec.folder()?;
+            let record = RunRecord::read(&folder.join(&name))?;
+            read.insert(name, record.and_then(|record| record.scores));
+        }
+        let (mut ours, mut points) = (Vec::new(), Vec::new());
+        for row in &experiment.rows {
+            let mut of_row = Vec::new();
+            for column in &experiment.columns {
+                of_row.push(measured(&experiment, row, column, &read, failed)?);
+            }
+            ours.push(of_row);
+            points.push(sizes(&experiment, row, &read)?);
+        }
+        Ok(Self { experiment, ours, points })
+    }
+
     /// What is to be said before any number of the table.
     pub fn warning(&self) -> Option<&'static str> {
         (self.experiment.scale == Scale::Smoke)
@@ -207,4 +147,51 @@ impl Outcome {
         let theirs = self.experiment.rows[row].theirs.iter().flatten();
         theirs.filter_map(|theirs| theirs.runs).max().map_or(String::new(), |runs| runs.to_string())
     }
+}
+
+/// What there is of one cell.
+fn measured(
+    experiment: &Experiment,
+    row: &Row,
+    column: &Column,
+    read: &BTreeMap<String, Option<Scores>>,
+    failed: &BTreeMap<String, String>,
+) -> Result<Ours> {
+    if row.run.is_none() {
+        return Ok(Ours::NotRun);
+    }
+    let (mut values, mut done) = (Vec::new(), 0);
+    for number in 0..row.runs {
+        let Some(spec) = experiment.spec(row, column, number)? else { continue };
+        let name = spec.folder()?;
+        match (read.get(&name), failed.get(&name)) {
+            (Some(Some(scores)), _) => {
+                done += 1;
+                values.extend(value(scores, row, column));
+            }
+            (_, Some(why)) => return Ok(Ours::Failed(why.clone())),
+            _ => {}
+        }
+    }
+    Ok(if done > 0 && values.is_empty() { Ours::NoExamples } else { Ours::Runs(values) })
+}
+
+/// The sizes and numbers of a row's runs, where a line is fitted to them.
+fn sizes(
+    experiment: &Experiment,
+    row: &Row,
+    read: &BTreeMap<String, Option<Scores>>,
+) -> Result<Vec<(f64, f64)>> {
+    let Some(fit) = &experiment.fit else { return Ok(Vec::new()) };
+    let mut points = Vec::new();
+    for number in 0..row.runs {
+        for column in &experiment.columns {
+            let Some(spec) = experiment.spec(row, column, number)? else { continue };
+            if let Some(Some(scores)) = read.get(&spec.folder()?) {
+                let point = fit.size(scores).zip(value(scores, row, column));
+                points.extend(point);
+            }
+        }
+    }
+    Ok(points)
 }

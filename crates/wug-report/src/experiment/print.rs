@@ -9,7 +9,7 @@ pub(crate) fn lines(outcome: &Outcome) -> Vec<Vec<String>> {
     let mut lines = Vec::new();
     for (i, row) in outcome.experiment.rows.iter().enumerate() {
         if row.run.is_some() {
-            let mut line = vec![row.name.clone(), "ours".to_owned(), outcome.runs(i)];
+            let mut line = vec![row.heading(), "ours".to_owned(), outcome.runs(i)];
             line.extend(outcome.ours[i].iter().map(super::Ours::printed));
             lines.push(line);
         }
@@ -95,7 +95,7 @@ pub fn csv(outcome: &Outcome) -> String {
             let theirs = theirs.as_ref();
             let fields = [
                 experiment.scale.name().to_owned(),
-                field(&row.name),
+                field(&row.heading()),
                 field(&column.name),
                 number(ours.mean()),
                 number(ours.spread()),

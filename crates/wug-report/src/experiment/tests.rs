@@ -1,5 +1,6 @@
 use super::*;
 use crate::{Origin, published};
+use wug_run::Scores;
 
 const TEXT: &str = r#"
     title = "A table"
@@ -33,17 +34,30 @@ fn read(scale: Scale) -> Experiment {
 #[test]
 fn settings_come_from_protocol_row_scale_and_column() {
     let experiment = read(Scale::Smoke);
-    let cells = experiment.cells();
-    assert_eq!(cells.len(), 2);
-    assert_eq!(
-        cells[1].arguments().join(" "),
-        "run scan/length#test --learner gru --set hidden=8 --set steps=3 --set validate=7 --learner-seed 0 \
-         --by action-length --limit 9"
-    );
-    assert_eq!(read(Scale::Paper).cells().len(), 6);
-    assert_eq!(read(Scale::Cpu).cells().len(), 10, "the row says how often it is run");
-    let seeds: Vec<u64> = read(Scale::Paper).cells().iter().map(|cell| cell.seed).collect();
+    let specs = experiment.specs().unwrap();
+    assert_eq!(specs.len(), 2);
+    let mut expected = RunSpec::new("scan/length#test", "gru").unwrap();
+    expected.set(&["hidden=8", "steps=3", "validate=7"].map(str::to_owned)).unwrap();
+    expected.by = vec!["action-length".to_owned()];
+    expected.limit = Some(9);
+    assert_eq!(specs[1], expected);
+    let count = |scale: Scale| (read(scale).specs().unwrap().len() as u64, read(scale).run_count().unwrap());
+    assert_eq!(count(Scale::Paper), (6, 6));
+    assert_eq!(count(Scale::Cpu), (10, 10), "the row says how often it is run");
+    let seeds: Vec<u64> = read(Scale::Paper).specs().unwrap().iter().map(|spec| spec.learner_seed).collect();
     assert_eq!(seeds, [0, 0, 1, 1, 2, 2], "first runs first");
+}
+
+#[test]
+fn a_misspelt_learner_or_setting_is_an_error_that_names_the_row() {
+    let wrong = |from: &str, to: &str| {
+        let experiment = Experiment::read("x", &TEXT.replace(from, to), Scale::Cpu).unwrap();
+        experiment.specs().unwrap_err().to_string()
+    };
+    let said = wrong("learner = \"gru\"", "learner = \"gruu\"");
+    assert!(said.starts_with("experiment x: row gru: no learner `gruu`; did you mean gru?"), "{said}");
+    let said = wrong("hidden = 8", "hiden = 8");
+    assert!(said.contains("row gru: gru has no setting `hiden`; did you mean hidden?"), "{said}");
 }
 
 #[test]
@@ -59,8 +73,8 @@ fn numbers_are_found_by_what_they_are_numbers_of() {
 #[test]
 fn a_run_number_picks_a_draw() {
     let text = TEXT.replace("scan/length", "scan/addprim-jump-num-4-rep-{run}");
-    let cells = Experiment::read("x", &text, Scale::Paper).unwrap().cells();
-    let datasets: Vec<&str> = cells.iter().skip(1).step_by(2).map(|cell| cell.dataset.as_str()).collect();
+    let specs = Experiment::read("x", &text, Scale::Paper).unwrap().specs().unwrap();
+    let datasets: Vec<&str> = specs.iter().skip(1).step_by(2).map(|spec| spec.dataset.as_str()).collect();
     assert_eq!(datasets, [1, 2, 3].map(|rep| format!("scan/addprim-jump-num-4-rep-{rep}")));
 }
 
@@ -87,6 +101,7 @@ fn a_wrong_file_says_what_is_wrong() {
         "experiment x: row gru: no protocol `none`"
     );
     assert!(wrong("hidden = 8", "hidden = [8]").contains("`hidden` is neither"));
+    assert!(wrong("runs = { cpu = 5 }", "runs = { cpu = 3000000 }").contains("more than 100000 runs"));
     let many: Vec<String> = (0..200).map(|i| i.to_string()).collect();
     let grid = format!("grid = {{ a = [{0}], b = [{0}] }}", many.join(", "));
     assert!(wrong("runs = { cpu = 5 }", &grid).contains("more than 10000 rows"));
@@ -137,35 +152,41 @@ fn every_number_of_a_table_is_shown() {
 #[test]
 fn tables_are_printed_for_papers() {
     let experiment = read(Scale::Smoke);
-    let ours = vec![vec![Ours::Runs(vec![98.0, 99.0]), Ours::NoLearner], vec![Ours::NotRun, Ours::NotRun]];
+    let ours = vec![vec![Ours::Runs(vec![98.0, 99.0]), Ours::NoExamples], vec![Ours::NotRun, Ours::NotRun]];
     let outcome = Outcome { experiment, ours, points: Vec::new() };
     assert_eq!(
         markdown(&outcome),
         "A table (P, Table 4; scale smoke)\n\n\
          **SMOKE TEST: this shows that the experiment runs; its numbers are no results**\n\n\
          | learner | whose | runs | simple | length |\n| --- | --- | ---: | ---: | ---: |\n\
-         | gru | ours | 2 | 98.5 ± 0.5 | no learner |\n|  | theirs | 3 | 100.0 ± 0.0 | 14.4 ± 0.8 |\n\
+         | gru | ours | 2 | 98.5 ± 0.5 | no examples |\n|  | theirs | 3 | 100.0 ± 0.0 | 14.4 ± 0.8 |\n\
          | Lake and Baroni | theirs |  | 99.8 | 20.8 |\n"
     );
     let csv = experiment_csv(&outcome);
     assert_eq!(csv.lines().nth(1), Some("smoke,gru,simple,98.5,0.5,2,100,0,3,100.0 ± 0.0"));
-    assert!(latex(&outcome).contains("gru & ours & 2 & 98.5 $\\pm$ 0.5 & no learner \\\\\n"));
+    assert!(latex(&outcome).contains("gru & ours & 2 & 98.5 $\\pm$ 0.5 & no examples \\\\\n"));
 }
 
 #[test]
 fn scores_of_a_run_are_read() {
-    let one = r#"{"fact":"action_length","groups":[{"value":24,"n":2,"correct":1}]}"#;
-    let two = r#"{"fact":"subset","groups":[{"value":"SL","n":2,"correct":0}]}"#;
+    let tally = |n: usize, correct: usize| {
+        format!(r#""n":{n},"correct":{correct},"accuracy":null,"interval":[0.0,1.0],"undecided":0"#)
+    };
+    let one = format!(r#"{{"fact":"action_length","groups":[{{"value":24,{}}}]}}"#, tally(2, 1));
+    let two = format!(r#"{{"fact":"subset","groups":[{{"value":"SL",{}}}]}}"#, tally(2, 0));
     let read = |by: String| -> Scores {
         let text = format!(
-            r#"{{"parts":[{{"part":"test","n":4,"correct":1,"score":12.5,"by":{by},"slices":[{{"slice":"SL",
-            "importance":{{"shares":[{{"fact":"depth","share":0.25}}]}}}}]}}]}}"#
+            r#"{{"schema":1,"dataset":"hint/symbol","metric":"exact","parts":[{{"part":"test",{},"score":12.5,"by":{by},
+            "slices":[{{"slice":"SL",{},"importance":{{"n":2,"fit":1.0,
+            "shares":[{{"fact":"depth","share":0.25,"loss":0.1}}]}}}}]}}]}}"#,
+            tally(4, 1),
+            tally(2, 0)
         );
         serde_json::from_str(&text).unwrap()
     };
     let experiment = read_columns();
     let value = |scores: &Scores, row: usize, column: usize| {
-        scores.value(&experiment.rows[row], &experiment.columns[column])
+        outcome::value(scores, &experiment.rows[row], &experiment.columns[column])
     };
     let both = read(format!("[{one},{two}]"));
     assert_eq!(
@@ -175,12 +196,14 @@ fn scores_of_a_run_are_read() {
     assert_eq!(value(&both, 1, 3), Some(0.0), "the row says which");
     assert_eq!(value(&both, 1, 4), Some(25.0));
     assert_eq!(value(&both, 0, 5), None, "another part");
-    let alone = read(one.to_owned());
+    let alone = read(one);
     assert_eq!([value(&alone, 0, 1), value(&alone, 1, 3)], [Some(50.0), None]);
+    let spec = &experiment.specs().unwrap()[0];
     assert_eq!(
-        experiment.cells()[0].arguments().join(" "),
-        "run hint/symbol#test,val --learner gru --learner-seed 0 --by action-length --by subset --importance"
+        (&spec.parts[..], &spec.by[..]),
+        (&["test", "val"].map(str::to_owned)[..], &["action-length", "subset"].map(str::to_owned)[..])
     );
+    assert!(spec.importance);
 }
 
 fn read_columns() -> Experiment {

@@ -43,6 +43,9 @@ pub(crate) fn run(args: &Generate) -> Done {
     if let (Some(dataset), Some(part)) = (&first, &addresses[0].part) {
         dataset.select(part)?;
     }
+    if Manifest::read(&args.out)?.is_some_and(|manifest| manifest.format == "run") {
+        return Err(Error::file(&args.out, "holds a run: choose another folder for data").into());
+    }
     let layout =
         Layout { folder: Folder::create(&args.out)?, whole: whole.is_some(), shared: Mutex::default() };
     let progress = progress(addresses.len() as u64, args.quiet);

@@ -210,24 +210,16 @@ fn experiments(as_json: bool) -> Done {
         paper: String,
         source: String,
         /// How many runs each scale has.
-        runs: [usize; 3],
-        /// Learners that it needs and that do not exist yet.
-        #[serde(skip_serializing_if = "Vec::is_empty")]
-        waits_for: Vec<String>,
+        runs: [u64; 3],
     }
     let mut entries = Vec::new();
     for (name, _) in EXPERIMENTS {
         let mut runs = [0; 3];
         for (runs, scale) in runs.iter_mut().zip(Scale::ALL) {
-            *runs = Experiment::named(name, scale)?.cells().len();
+            *runs = Experiment::named(name, scale)?.run_count()?;
         }
-        let Experiment { title, paper, source, rows, .. } = Experiment::named(name, Scale::Paper)?;
-        let mut waits_for: Vec<String> =
-            rows.into_iter().filter_map(|row| row.run).map(|run| run.learner).collect();
-        waits_for.retain(|name| !LEARNERS.iter().any(|learner| learner.about().name == name));
-        waits_for.sort();
-        waits_for.dedup();
-        entries.push(Entry { experiment: name, title, paper, source, runs, waits_for });
+        let Experiment { title, paper, source, .. } = Experiment::named(name, Scale::Paper)?;
+        entries.push(Entry { experiment: name, title, paper, source, runs });
     }
     if as_json {
         return json(&Listing { schema: 1, experiments: entries });
@@ -235,7 +227,7 @@ fn experiments(as_json: bool) -> Done {
     let mut out = out();
     let rows = entries.into_iter().map(|entry| {
         let mut row = vec![entry.experiment.to_owned(), entry.source];
-        row.extend(entry.runs.iter().map(usize::to_string));
+        row.extend(entry.runs.iter().map(u64::to_string));
         row.push(entry.title);
         row
     });

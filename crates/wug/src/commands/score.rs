@@ -2,11 +2,11 @@ use std::io::Write;
 
 use wug_bench::{Address, Judge};
 use wug_data::{Dataset, Error, Predictions, Result, Selection, write_file};
-use wug_report::Scored;
+use wug_run::{Explained, Scored, Scores, score};
 
 use crate::args::Score;
 use crate::output::{Done, json, out, shorten};
-use crate::scores::{Explained, Report, show_errors, write_verdicts};
+use crate::scores::{show_errors, write_scores, write_verdicts};
 
 pub(crate) fn run(args: &Score) -> Done {
     let address: Address = args.dataset.parse()?;
@@ -22,27 +22,27 @@ pub(crate) fn run(args: &Score) -> Done {
         .collect::<Result<_>>()?;
     let aligned = predictions.align(&selections)?;
     let scored: Vec<Scored<'_>> = selections
-        .iter()
+        .into_iter()
         .zip(&aligned)
-        .map(|(selection, texts)| wug_report::score(&dataset, selection, texts, judge.as_ref()))
+        .map(|(selection, texts)| score(&dataset, selection, texts, judge.as_ref()))
         .collect();
 
     if let Some(path) = &args.verdicts {
         write_file(path, |out| write_verdicts(&scored, out))?;
     }
-    let mut report =
-        Report::new(address.benchmark, &dataset, metric, &scored, fact.as_slice(), args.importance)?;
-    report.explained = args
+    let benchmark = &*address.benchmark;
+    let mut scores = Scores::new(benchmark, &dataset, metric, &scored, fact.as_slice(), args.importance)?;
+    scores.explained = args
         .explain
         .iter()
         .map(|id| explain(id, &dataset, judge.as_ref(), &scored, &aligned))
         .collect::<Result<_>>()?;
     if args.json {
-        return json(&report);
+        return json(&scores);
     }
 
     let mut out = out();
-    report.write(address.benchmark, &mut out)?;
+    write_scores(&scores, benchmark, &mut out)?;
     let mut left = args.errors;
     for (scored, texts) in scored.iter().zip(&aligned) {
         left -= show_errors(&mut out, &dataset, scored, texts, left)?;

@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 
-use wug_data::{Part, Picture, Pictures, Table};
+use wug_data::{Part, Picture, Pictures, Streams, Table};
 
 use super::files;
 use super::grammar::{Layout, Shape, conditions};
@@ -120,12 +120,25 @@ pub(crate) struct Figures {
     table: Arc<Table>,
     parts: Vec<Part>,
     files: Vec<PathBuf>,
+    jitter: Option<Jitter>,
+}
+
+/// Numbers that stand beside their places by up to so many pixels of 300, drawn anew for each example.
+pub(crate) struct Jitter {
+    pub(crate) pixels: u8,
+    pub(crate) dataset: String,
+    pub(crate) seed: u64,
 }
 
 impl Figures {
     /// The figures of a table's problems; `files` has one for each row, or none at all.
-    pub(crate) fn new(table: &Arc<Table>, parts: &[Part], files: Vec<PathBuf>) -> Self {
-        Self { table: Arc::clone(table), parts: parts.to_vec(), files }
+    pub(crate) fn new(
+        table: &Arc<Table>,
+        parts: &[Part],
+        files: Vec<PathBuf>,
+        jitter: Option<Jitter>,
+    ) -> Self {
+        Self { table: Arc::clone(table), parts: parts.to_vec(), files, jitter }
     }
 }
 
@@ -133,10 +146,16 @@ impl Pictures for Figures {
     fn picture(&self, part: &str, position: u32) -> Picture {
         let part = self.parts.iter().find(|known| known.name == part).expect("a part of the dataset");
         let row = part.rows[position as usize];
+        let problem =
+            || Problem::read(self.table.inputs.get(row).words()).expect("the table has problems only");
+        if let Some(Jitter { pixels, dataset, seed }) = &self.jitter {
+            let streams = Streams::new(&format!("{dataset}/jitter"), &part.name, *seed);
+            let mut stream = streams.item(position.into());
+            let mut step = || stream.below(2 * u64::from(*pixels) + 1) as i32 - i32::from(*pixels);
+            return draw_beside(&problem(), || (step(), step()));
+        }
         // A file that has vanished since it was read has still been read.
         let stored = self.files.get(row as usize).and_then(|path| files::picture(path).ok());
-        stored.unwrap_or_else(|| {
-            draw(&Problem::read(self.table.inputs.get(row).words()).expect("the table has problems only"))
-        })
+        stored.unwrap_or_else(|| draw(&problem()))
     }
 }

@@ -2,13 +2,13 @@
 //! classifier, as Fig. A6 of the HINT paper measures it.
 
 use rayon::prelude::*;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use wug_bench::Feature;
 use wug_data::{Dataset, Fact, FactValue, Result, Streams};
 
+use super::kd_tree::KdTree;
 use crate::Scored;
-use crate::neighbours::Neighbours;
 
 /// Neighbours that vote.
 const K: usize = 3;
@@ -16,7 +16,7 @@ const K: usize = 3;
 const REPEATS: u64 = 5;
 
 /// How much each feature matters.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Importance {
     /// Examples.
     pub n: usize,
@@ -27,10 +27,10 @@ pub struct Importance {
 }
 
 /// The importance of one feature.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FeatureShare {
     /// The fact.
-    pub fact: &'static str,
+    pub fact: String,
     /// How much worse the classifier is when the feature is shuffled, over the sum of that for all features.
     pub share: f64,
     /// That loss itself.
@@ -65,7 +65,7 @@ pub fn importance(
     let points = |columns: &[Vec<f64>]| -> Vec<Vec<f64>> {
         (0..right.len()).map(|i| columns.iter().map(|column| column[i]).collect()).collect()
     };
-    let neighbours = Neighbours::new(points(&columns));
+    let neighbours = KdTree::new(points(&columns));
     let answers = &right;
     let accuracy = |points: &[Vec<f64>]| {
         let agree = |(point, right): (&Vec<f64>, &bool)| {
@@ -89,7 +89,7 @@ pub fn importance(
     }
     let total: f64 = losses.iter().sum();
     let shares = features.iter().zip(&losses).map(|(feature, &loss)| FeatureShare {
-        fact: feature.fact,
+        fact: feature.fact.to_owned(),
         share: if total == 0.0 { 0.0 } else { loss / total },
         loss,
     });

@@ -3,9 +3,9 @@
 /// Unlike the textbook interval it stays within 0 and 1 and is not empty when all or none are right.
 ///
 /// ```
-/// let (low, high) = wug_report::wilson(9, 10);
+/// let (low, high) = wug_run::wilson(9, 10);
 /// assert!((low - 0.5958).abs() < 1e-4 && (high - 0.9821).abs() < 1e-4);
-/// assert_eq!(wug_report::wilson(0, 0), (0.0, 1.0));
+/// assert_eq!(wug_run::wilson(0, 0), (0.0, 1.0));
 /// ```
 pub fn wilson(correct: usize, n: usize) -> (f64, f64) {
     /// The 97.5% point of the normal distribution.

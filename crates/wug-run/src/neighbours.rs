@@ -1,29 +1,31 @@
 //! Which training inputs a recurrent network takes to be like a given one: Table 1 of the SCAN paper.
 
 use std::collections::HashSet;
-use std::io::Write;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use wug_data::{Dataset, Error, Result, Tokens};
 use wug_learn::{Learner, Model};
-
-use crate::output::{BOLD, DIM, shorten, table};
 
 /// How many are shown, as in the paper.
 const SHOWN: usize = 5;
 
 /// The training inputs nearest to an input.
-#[derive(Serialize)]
-pub(crate) struct Neighbours {
-    input: String,
-    nearest: Vec<Neighbour>,
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Neighbours {
+    /// The input.
+    pub input: String,
+    /// The nearest first.
+    pub nearest: Vec<Neighbour>,
 }
 
-#[derive(Serialize)]
-struct Neighbour {
-    input: String,
-    cosine: f64,
+/// A training input that is near.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Neighbour {
+    /// The input.
+    pub input: String,
+    /// Cosine similarity of the decoder's last states.
+    pub cosine: f64,
 }
 
 /// The inputs of the dataset with these words, or why there will be no neighbours.
@@ -32,7 +34,7 @@ pub(crate) fn find<'a>(
     learner: &dyn Learner,
     asked: &[String],
 ) -> Result<Vec<Tokens<'a>>> {
-    if !asked.is_empty() && !learner.has_states() {
+    if !asked.is_empty() && !learner.has_decoder_states() {
         let name = learner.about().name;
         return Err(Error::usage(format!(
             "{name} has no states of a decoder: --neighbours is for recurrent networks"
@@ -42,7 +44,7 @@ pub(crate) fn find<'a>(
     let all = || (0..inputs.len() as u32).map(|row| inputs.get(row));
     let find = |text: &String| {
         all().find(|input| input.same_words(text)).ok_or_else(|| {
-            let shown = shorten(text, 60);
+            let shown: String = text.chars().take(60).collect();
             Error::usage(format!("--neighbours: `{shown}` is not among the inputs of {}", dataset.name))
         })
     };
@@ -56,9 +58,8 @@ pub(crate) fn nearest(dataset: &Dataset, model: &dyn Model, asked: &[Tokens<'_>]
     let train = dataset.select("train")?;
     let rows = train.examples().map(|(_, row)| dataset.table.inputs.get(row));
     let known: Vec<Tokens<'_>> = rows.filter(|input| seen.insert(input.ids())).collect();
-    let (Some(states), Some(own)) = (model.states(&known), model.states(asked)) else {
-        return Ok(Vec::new());
-    };
+    let Some(model) = model.decoder_states() else { return Ok(Vec::new()) };
+    let (states, own) = (model.final_states(&known), model.final_states(asked));
     let near = |(input, own): (&Tokens<'_>, &Vec<f32>)| {
         let others = known.iter().zip(&states).filter(|(other, _)| other.ids() != input.ids());
         let mut near: Vec<(f64, &Tokens<'_>)> =
@@ -76,19 +77,6 @@ fn cosine(a: &[f32], b: &[f32]) -> f64 {
     let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(&a, &b)| f64::from(a) * f64::from(b)).sum::<f64>();
     let lengths = (dot(a, a) * dot(b, b)).sqrt();
     if lengths > 0.0 { dot(a, b) / lengths } else { 0.0 }
-}
-
-impl Neighbours {
-    /// The table for a person.
-    pub(crate) fn write(&self, out: &mut impl Write) -> std::io::Result<()> {
-        writeln!(
-            out,
-            "\n{BOLD}nearest to {}{BOLD:#}  {DIM}training inputs by the decoder's last state{DIM:#}",
-            self.input
-        )?;
-        let row = |near: &Neighbour| vec![shorten(&near.input, 60), format!("{:.2}", near.cosine)];
-        write!(out, "{}", table(&["input", "cosine"], &[1], self.nearest.iter().map(row).collect()))
-    }
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
 /// Finds the nearest of many points: a k-d tree.
-pub(crate) struct Neighbours {
+pub(super) struct KdTree {
     points: Vec<Vec<f64>>,
     /// Places of points; every range is split at its middle, along the axis in which it is widest.
     order: Vec<usize>,
@@ -10,8 +10,8 @@ pub(crate) struct Neighbours {
 /// Ranges this small are searched point by point.
 const LEAF: usize = 16;
 
-impl Neighbours {
-    pub(crate) fn new(points: Vec<Vec<f64>>) -> Self {
+impl KdTree {
+    pub(super) fn new(points: Vec<Vec<f64>>) -> Self {
         let n = points.len();
         let mut tree = Self { points, order: (0..n).collect(), axes: vec![0; n] };
         let mut open = vec![(0, n)];
@@ -32,7 +32,7 @@ impl Neighbours {
     }
 
     /// The `k` nearest points, or all if there are fewer; among equally near ones the first in order.
-    pub(crate) fn nearest(&self, to: &[f64], k: usize) -> Vec<usize> {
+    pub(super) fn nearest(&self, to: &[f64], k: usize) -> Vec<usize> {
         let mut best: Vec<(f64, usize)> = Vec::with_capacity(k + 1);
         // Ranges wait with how near they can be at least.
         let mut open = vec![(0.0, 0, self.order.len())];
@@ -82,7 +82,7 @@ fn widest(points: &[Vec<f64>], range: &[usize]) -> usize {
 mod tests {
     use wug_data::Streams;
 
-    use super::Neighbours;
+    use super::KdTree;
 
     #[test]
     fn finds_what_a_full_search_finds() {
@@ -90,7 +90,7 @@ mod tests {
         // Few different values, so that many are equally near.
         let mut point = || (0..3).map(|_| random.below(6) as f64).collect::<Vec<f64>>();
         let points: Vec<Vec<f64>> = (0..500).map(|_| point()).collect();
-        let tree = Neighbours::new(points.clone());
+        let tree = KdTree::new(points.clone());
         for _ in 0..200 {
             let to = point();
             let mut all: Vec<(f64, usize)> = points
@@ -102,6 +102,6 @@ mod tests {
             let wanted: Vec<usize> = all.iter().take(3).map(|(_, i)| *i).collect();
             assert_eq!(tree.nearest(&to, 3), wanted);
         }
-        assert!(Neighbours::new(Vec::new()).nearest(&[0.0], 3).is_empty());
+        assert!(KdTree::new(Vec::new()).nearest(&[0.0], 3).is_empty());
     }
 }

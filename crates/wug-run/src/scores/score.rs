@@ -1,19 +1,20 @@
 use std::collections::BTreeMap;
+use std::fmt;
 
 use rayon::prelude::*;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use wug_bench::{Judge, Verdict};
 use wug_data::{Dataset, Fact, FactValue, Selection};
 
-use crate::wilson;
+use super::wilson;
 
 /// The verdicts on all predictions for a part.
 #[derive(Debug)]
 pub struct Scored<'a> {
-    selection: &'a Selection<'a>,
+    selection: Selection<'a>,
     verdicts: Vec<Verdict>,
-    together: Option<f64>,
+    corpus_score: Option<f64>,
 }
 
 /// Judges one prediction per example, on all cores; the result does not depend on how many there are.
@@ -22,7 +23,7 @@ pub struct Scored<'a> {
 /// If there are not as many predictions as examples.
 pub fn score<'a>(
     dataset: &Dataset,
-    selection: &'a Selection<'a>,
+    selection: Selection<'a>,
     predictions: &[&str],
     judge: &dyn Judge,
 ) -> Scored<'a> {
@@ -35,13 +36,14 @@ pub fn score<'a>(
     let examples = selection.examples().zip(predictions);
     let examples: Vec<_> =
         examples.map(|((_, row), prediction)| (dataset.table.example(row), *prediction)).collect();
-    Scored { selection, verdicts, together: judge.together(&examples) }
+    let corpus_score = judge.together(&examples);
+    Scored { selection, verdicts, corpus_score }
 }
 
 impl<'a> Scored<'a> {
     /// What was scored.
-    pub fn selection(&self) -> &'a Selection<'a> {
-        self.selection
+    pub fn selection(&self) -> &Selection<'a> {
+        &self.selection
     }
 
     /// The verdicts in the order of the selection.
@@ -49,9 +51,9 @@ impl<'a> Scored<'a> {
         &self.verdicts
     }
 
-    /// The score of all predictions together, where the metric has one.
-    pub fn together(&self) -> Option<f64> {
-        self.together
+    /// The corpus-level score of all predictions, where the metric has one.
+    pub fn corpus_score(&self) -> Option<f64> {
+        self.corpus_score
     }
 
     /// Over everything.
@@ -67,39 +69,67 @@ impl<'a> Scored<'a> {
     }
 
     /// Over each value of a fact, in its order.
-    pub fn by<'f>(&self, fact: &'f Fact) -> Groups<'f> {
-        let mut groups: BTreeMap<FactValue<'f>, Tally> = BTreeMap::new();
+    pub fn by(&self, fact: &Fact) -> Groups {
+        let mut groups: BTreeMap<FactValue<'_>, Tally> = BTreeMap::new();
         for (&position, verdict) in self.selection.positions.iter().zip(&self.verdicts) {
             let value = fact.group(self.selection.part.rows[position as usize]);
             groups.entry(value).or_default().add(verdict);
         }
-        let groups = groups.into_iter().map(|(value, tally)| Group { value, tally }).collect();
-        Groups { fact: fact.name(), groups }
+        let groups = groups.into_iter().map(|(value, tally)| Group { value: value.into(), tally }).collect();
+        Groups { fact: fact.name().to_owned(), groups }
     }
 }
 
 /// Scores by the values of one fact.
-#[derive(Debug, Serialize)]
-pub struct Groups<'f> {
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Groups {
     /// Name of the fact.
-    pub fact: &'static str,
+    pub fact: String,
     /// A score for each of its values.
-    pub groups: Vec<Group<'f>>,
+    pub groups: Vec<Group>,
 }
 
 /// The score of the examples with one value of a fact.
-#[derive(Debug, Serialize)]
-pub struct Group<'f> {
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Group {
     /// The value.
-    pub value: FactValue<'f>,
+    pub value: GroupValue,
     /// The score.
     #[serde(flatten)]
     pub tally: Tally,
 }
 
+/// The value of a fact that a group shares.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum GroupValue {
+    /// A whole number.
+    Number(i64),
+    /// A word, or a range of numbers such as `11-20`.
+    Label(String),
+}
+
+impl From<FactValue<'_>> for GroupValue {
+    fn from(value: FactValue<'_>) -> Self {
+        match value {
+            FactValue::Number(number) => Self::Number(number),
+            other => Self::Label(other.to_string()),
+        }
+    }
+}
+
+impl fmt::Display for GroupValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(number) => number.fmt(f),
+            Self::Label(label) => f.pad(label),
+        }
+    }
+}
+
 /// How many were judged, and how.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-#[serde(into = "TallyJson")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "TallyJson", from = "TallyJson")]
 pub struct Tally {
     /// Examples.
     pub n: usize,
@@ -136,7 +166,7 @@ impl<'v> FromIterator<&'v Verdict> for Tally {
 }
 
 /// A tally as it stands in JSON, with what follows from it.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 struct TallyJson {
     n: usize,
     correct: usize,
@@ -154,5 +184,11 @@ impl From<Tally> for TallyJson {
             interval: tally.interval(),
             undecided: tally.undecided,
         }
+    }
+}
+
+impl From<TallyJson> for Tally {
+    fn from(TallyJson { n, correct, undecided, .. }: TallyJson) -> Self {
+        Self { n, correct, undecided }
     }
 }

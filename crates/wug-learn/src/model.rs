@@ -1,0 +1,88 @@
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use wug_data::{Result, Tokens};
+
+use crate::Question;
+
+/// A prediction and what stands behind it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Answer {
+    /// The prediction; `None` to abstain, which is scored as wrong.
+    pub text: Option<String>,
+    /// How it was derived, for a person.
+    pub explanation: Option<String>,
+    /// The probability that the model gives it.
+    pub probability: Option<f64>,
+    /// What else is known: steps, flags, the runner-up.
+    pub notes: Map<String, Value>,
+}
+
+impl Answer {
+    /// Just a prediction.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self { text: Some(text.into()), ..Self::default() }
+    }
+
+    /// No prediction.
+    pub fn abstain() -> Self {
+        Self::default()
+    }
+
+    /// Adds a note.
+    #[must_use]
+    pub fn note(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.notes.insert(name.to_owned(), value.into());
+        self
+    }
+}
+
+/// What a learner has learned.
+///
+/// A model answers questions; whatever else it can do is a trait of its own, which it hands out if it has it.
+pub trait Model: Send + Sync {
+    /// Answers the questions in order, on all cores. An answer depends on its question and the learner's seed alone.
+    ///
+    /// # Errors
+    /// If an answer could not be had, as when a server does not respond. A model that has no answer abstains instead.
+    fn answers(&self, questions: &[Question<'_>]) -> Result<Vec<Answer>>;
+
+    /// The decoder's states, if it has a recurrent decoder.
+    fn decoder_states(&self) -> Option<&dyn DecoderStates> {
+        None
+    }
+
+    /// Its size, if it has parameters.
+    fn size(&self) -> Option<ModelSize> {
+        None
+    }
+
+    /// Files that describe what was learned, such as a grammar.
+    fn files(&self) -> Vec<(&'static str, String)> {
+        Vec::new()
+    }
+}
+
+/// A model with a recurrent decoder, whose states can be looked at.
+pub trait DecoderStates {
+    /// The state of the decoder at the end of its answer to each input.
+    fn final_states(&self, inputs: &[Tokens<'_>]) -> Vec<Vec<f32>>;
+}
+
+/// How large a trained model is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModelSize {
+    /// Parameters.
+    pub parameters: usize,
+    /// Training examples.
+    pub examples: usize,
+}
+
+/// Answers each question by itself, on all cores: for models that gain nothing from batches.
+pub fn answer_each(
+    questions: &[Question<'_>],
+    answer: impl Fn(&Question<'_>) -> Result<Answer> + Send + Sync,
+) -> Result<Vec<Answer>> {
+    questions.par_iter().map(answer).collect()
+}

@@ -1,0 +1,182 @@
+use rayon::prelude::*;
+use sha2::{Digest, Sha256};
+
+use wug_data::{InputKind, Picture, Result, Stream};
+use wug_nn::{Images, Sequence};
+
+use super::Sizes;
+use super::vocabulary::Vocabulary;
+use crate::{Image, Input, Lessons, Question};
+
+/// The training examples as a network sees them.
+pub(super) struct Examples<'a> {
+    sources: Sources<'a>,
+    /// The ids of each target, with its end.
+    targets: Vec<Vec<u32>>,
+}
+
+/// Sources of examples or questions.
+pub(super) enum Sources<'a> {
+    /// Ids of tokens, with the end.
+    Tokens(Vec<Vec<u32>>),
+    /// Images, rendered when a batch needs them.
+    Images(Vec<Image<'a>>),
+}
+
+/// The sources of one batch, in memory.
+pub(super) enum BatchSources<'s> {
+    Tokens(Vec<&'s [u32]>),
+    Images(Vec<Picture>),
+}
+
+impl<'a> Examples<'a> {
+    /// Reads the training examples; their tokens make the vocabulary.
+    pub(super) fn read(lessons: &Lessons<'a>, vocabulary: &mut Vocabulary) -> Self {
+        let (mut tokens, mut images, mut targets) = (Vec::new(), Vec::new(), Vec::new());
+        for lesson in lessons.iter() {
+            match lesson.input {
+                Input::Tokens(source) => tokens.push(vocabulary.add_source(source)),
+                Input::Image(image) => images.push(image),
+            }
+            targets.push(vocabulary.add_target(lesson.target));
+        }
+        let sources = match lessons.reads() {
+            InputKind::Tokens => Sources::Tokens(tokens),
+            InputKind::Images => Sources::Images(images),
+        };
+        Self { sources, targets }
+    }
+
+    /// The number of examples.
+    pub(super) fn len(&self) -> usize {
+        self.targets.len()
+    }
+
+    /// The target of an example, with its end.
+    pub(super) fn target(&self, i: usize) -> &[u32] {
+        &self.targets[i]
+    }
+
+    /// The number of tokens of a source; of an image it is not known before it is rendered.
+    pub(super) fn source_len(&self, i: usize) -> usize {
+        match &self.sources {
+            Sources::Tokens(sources) => sources[i].len(),
+            Sources::Images(_) => 0,
+        }
+    }
+
+    /// The sources of a batch.
+    pub(super) fn batch(&self, batch: &[usize]) -> BatchSources<'_> {
+        self.sources.batch(batch.iter().copied())
+    }
+
+    /// Keeps a share of the examples, at least one, drawn from all; the vocabulary stays.
+    pub(super) fn keep_share(&mut self, share: f64, stream: &mut Stream) {
+        let kept = (share * self.len() as f64).round().max(1.0) as usize;
+        if kept >= self.len() {
+            return;
+        }
+        let mut chosen: Vec<usize> = (0..self.len()).collect();
+        stream.shuffle(&mut chosen);
+        chosen.truncate(kept);
+        chosen.sort_unstable();
+        match &mut self.sources {
+            Sources::Tokens(sources) => {
+                *sources = chosen.iter().map(|&i| std::mem::take(&mut sources[i])).collect();
+            }
+            Sources::Images(sources) => *sources = chosen.iter().map(|&i| sources[i]).collect(),
+        }
+        self.targets = chosen.into_iter().map(|i| std::mem::take(&mut self.targets[i])).collect();
+    }
+
+    /// What the network must have room for.
+    pub(super) fn sizes(&self, vocabulary: &Vocabulary) -> Sizes {
+        Sizes {
+            reads: match self.sources {
+                Sources::Tokens(_) => InputKind::Tokens,
+                Sources::Images(_) => InputKind::Images,
+            },
+            source_words: vocabulary.source_len(),
+            target_words: vocabulary.target_len(),
+            longest_source: (0..self.len()).map(|i| self.source_len(i)).max().unwrap_or_default(),
+            longest_target: self.targets.iter().map(Vec::len).max().unwrap_or_default(),
+        }
+    }
+
+    /// The number of tokens of the longest target, without its end.
+    pub(super) fn longest_target(&self) -> usize {
+        self.targets.iter().map(|target| target.len() - 1).max().unwrap_or_default()
+    }
+
+    /// A hash of vocabulary and examples: what a checkpoint was trained on. Images count by their targets; a run records
+    /// where they come from.
+    pub(super) fn fingerprint(&self, vocabulary: &Vocabulary) -> String {
+        let mut hash = Sha256::new();
+        vocabulary.hash(&mut hash);
+        let mut add = |ids: &[u32]| {
+            hash.update((ids.len() as u64).to_le_bytes());
+            for id in ids {
+                hash.update(id.to_le_bytes());
+            }
+        };
+        for (i, target) in self.targets.iter().enumerate() {
+            if let Sources::Tokens(sources) = &self.sources {
+                add(&sources[i]);
+            }
+            add(target);
+        }
+        hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+impl<'a> Sources<'a> {
+    /// The sources of questions.
+    pub(super) fn of(questions: &[Question<'a>], reads: InputKind, vocabulary: &Vocabulary) -> Result<Self> {
+        match reads {
+            InputKind::Tokens => {
+                let encode = |question: &Question<'a>| Ok(vocabulary.encode(question.input.tokens()?));
+                questions.iter().map(encode).collect::<Result<_>>().map(Self::Tokens)
+            }
+            InputKind::Images => questions
+                .iter()
+                .map(|question| question.input.image())
+                .collect::<Result<_>>()
+                .map(Self::Images),
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Self::Tokens(sources) => sources.len(),
+            Self::Images(sources) => sources.len(),
+        }
+    }
+
+    /// All sources.
+    pub(super) fn all(&self) -> BatchSources<'_> {
+        self.batch(0..self.len())
+    }
+
+    fn batch(&self, batch: impl Iterator<Item = usize>) -> BatchSources<'_> {
+        match self {
+            Self::Tokens(sources) => BatchSources::Tokens(batch.map(|i| &sources[i][..]).collect()),
+            Self::Images(sources) => {
+                let images: Vec<Image<'_>> = batch.map(|i| sources[i]).collect();
+                BatchSources::Images(images.par_iter().map(Image::render).collect())
+            }
+        }
+    }
+}
+
+impl BatchSources<'_> {
+    /// The sequence that the encoder reads. An image is a sequence of one.
+    pub(super) fn get(&self, i: usize) -> Sequence<'_> {
+        match self {
+            Self::Tokens(sources) => Sequence::Tokens(sources[i]),
+            Self::Images(pictures) => {
+                let Picture { width, height, pixels } = &pictures[i];
+                Sequence::Images(Images { pixels, width: *width as usize, height: *height as usize })
+            }
+        }
+    }
+}
