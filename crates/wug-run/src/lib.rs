@@ -27,7 +27,7 @@ pub use execute::{Options, Prepared, Run};
 pub use folder::{Existing, RUN_SCHEMA, RunRecord, Status};
 pub use neighbours::{Neighbour, Neighbours};
 pub use scores::{
-    Explained, FeatureShare, Group, GroupValue, Groups, Importance, PartScores, SCORES_SCHEMA, Scored,
-    Scores, SliceScores, Tally, importance, score, wilson,
+    AnswerStates, Explained, FeatureShare, Group, GroupValue, Groups, Importance, PartScores, PassAtK,
+    SCORES_SCHEMA, SampleScores, Scored, Scores, SliceScores, Tally, importance, score, wilson,
 };
 pub use spec::{RunSpec, Symbols};

@@ -1,9 +1,9 @@
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use wug_data::{Dataset, Error, Result};
-use wug_learn::{Answer, Progress};
+use wug_learn::{Answer, Answering, Progress};
 use wug_run::{Existing, Options, Prepared, RunRecord, RunSpec, Scored};
 
 use crate::INTERRUPTED;
@@ -25,6 +25,7 @@ pub(crate) fn run(args: &Run) -> Done {
         time_limit: args.time_limit,
         interrupted: &INTERRUPTED,
         progress: &|progress| tell(&bar, progress),
+        answering: &|answering| tell_answering(&bar, args.quiet, answering),
     };
     let run = prepared.execute(&options)?;
     bar.finish_and_clear();
@@ -38,7 +39,8 @@ pub(crate) fn run(args: &Run) -> Done {
     write_scores(&run.scores, &*prepared.address.benchmark, &mut out)?;
     for (scored, answers) in run.scored.iter().zip(&run.answers) {
         let abstained = answers.iter().filter(|answer| answer.text.is_none()).count();
-        if abstained > 0 {
+        // Scores say more of answers that have states.
+        if abstained > 0 && !answers.iter().any(|answer| answer.notes.contains_key("state")) {
             writeln!(out, "{DIM}no answer to {abstained} of {}, counted as wrong{DIM:#}", answers.len())?;
         }
         show_unsure(&mut out, scored, answers)?;
@@ -57,7 +59,9 @@ fn spec(args: &Run) -> Result<RunSpec> {
         let folder = args.resume.as_ref().ok_or_else(none)?;
         let record = RunRecord::read(folder)?;
         let none = || Error::usage(format!("{}: there is no run to resume", folder.display()));
-        return Ok(record.ok_or_else(none)?.spec);
+        let mut spec = record.ok_or_else(none)?.spec;
+        spec.set_execution(&args.settings)?;
+        return Ok(spec);
     };
     let mut spec = RunSpec::new(dataset, learner)?;
     let device = args.device.iter().map(|device| format!("device={device}"));
@@ -142,4 +146,17 @@ fn tell(bar: &ProgressBar, progress: Progress) {
     bar.set_length(progress.of);
     bar.set_message(format!("loss {:.4} accuracy {:.1}%", progress.loss, 100.0 * progress.accuracy));
     bar.set_position(progress.done);
+}
+
+/// Progress of a model that takes long to answer; notes go to standard error.
+fn tell_answering(bar: &ProgressBar, quiet: bool, answering: Answering<'_>) {
+    match answering {
+        Answering::Note(_) if quiet || !io::stderr().is_terminal() => {}
+        Answering::Note(text) => bar.suspend(|| anstream::eprintln!("{DIM}{text}{DIM:#}")),
+        Answering::Progress { done, of, message } => {
+            bar.set_length(of as u64);
+            bar.set_message(message.to_owned());
+            bar.set_position(done as u64);
+        }
+    }
 }
