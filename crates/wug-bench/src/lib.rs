@@ -18,6 +18,7 @@ mod address;
 mod benchmark;
 mod card;
 pub mod cogs;
+mod draw;
 mod exact;
 pub mod hint;
 mod import;
@@ -36,7 +37,8 @@ pub use benchmark::{
     About, Benchmark, Family, Feature, Judge, Metric, NativeFile, NativePictures, Origin, Slice, Source,
     Statistic, Verdict, WriteFile,
 };
-pub use card::card;
+pub use card::{Files, card, collection_card};
+pub use draw::Draw;
 pub use exact::{EXACT, Exact};
 pub use import::read_written_by_wug;
 pub use settings::{Setting, Settings};

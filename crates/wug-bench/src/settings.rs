@@ -36,7 +36,10 @@ impl Settings {
     pub fn apply<T: FromStr>(&self, key: &str, value: &mut T) -> Result<()> {
         if let Some(text) = self.get(key) {
             *value = text.parse().map_err(|_| {
-                Error::usage(format!("`{text}` is no value for {key}: expected a number in its range"))
+                // Whole numbers do not read what has a point or is below 0.
+                let is_whole = "0.5".parse::<T>().is_err();
+                let expected = if is_whole { "a whole number, 0 or more" } else { "a number" };
+                Error::usage(format!("{key}={text}: expected {expected}"))
             })?;
         }
         Ok(())

@@ -3,6 +3,7 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 use crate::{Error, Facts, Pictures, Result, Vocab};
 
@@ -267,6 +268,26 @@ impl Dataset {
     /// The part with this name, if there is one.
     pub fn part(&self, name: &str) -> Option<&Part> {
         self.parts.iter().find(|part| part.name == name)
+    }
+
+    /// The first half of the SHA-256 of a part's inputs and targets, in order (`sha256:` and 32 digits): what was drawn,
+    /// wherever it comes from and however it is stored.
+    pub fn part_sha256(&self, part: &Part) -> String {
+        let mut hash = Sha256::new();
+        let mut line = Vec::new();
+        for &row in &part.rows {
+            let Example { input, target, .. } = self.table.example(row);
+            line.clear();
+            let written = input.write(&mut line).and_then(|()| {
+                line.push(b'\t');
+                target.write(&mut line)
+            });
+            written.expect("memory takes everything");
+            line.push(b'\n');
+            hash.update(&line);
+        }
+        let digits = hash.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect::<String>();
+        format!("sha256:{digits}")
     }
 
     /// The part, or the subset of a part (`test-SL`: those of `test` whose fact `subset` is `SL`), with this name.

@@ -1,3 +1,4 @@
+use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -7,7 +8,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::partial::Partial;
+use crate::partial::{Leftovers, Partial, check_interrupted, remove_all, uninterrupted};
 use crate::{Error, Picture, Result};
 
 /// Name of the manifest in every folder that wug writes.
@@ -79,38 +80,68 @@ impl Manifest {
 /// A folder being written: complete at the end, or as it was.
 ///
 /// Files go into a hidden folder inside the target and move to their places in [`Folder::finish`]; until then, and
-/// whenever something fails, the target keeps what it had.
+/// whenever something fails, the target keeps what it had. What a killed process left is found by the next
+/// [`Folder::create`] and removed.
 #[derive(Debug)]
 pub struct Folder {
     target: PathBuf,
     partial: Partial,
     created: Vec<PathBuf>,
-    replaces: Vec<String>,
+    replaces: BTreeSet<String>,
+    /// What killed processes left that had begun to move files.
+    stale: Vec<PathBuf>,
 }
+
+/// The list of files that a new folder replaces, kept while they are being replaced.
+const REPLACED: &str = ".replaced.json";
 
 impl Folder {
     /// Starts to write `target`, which must be new, empty, or written by wug before; that is replaced.
     pub fn create(target: &Path) -> Result<Self> {
-        let mut replaces = Vec::new();
+        let mut replaces = BTreeSet::new();
         if target.exists() {
-            let mut entries = fs::read_dir(target).map_err(Error::io(target))?;
-            if let Some(manifest) = Manifest::read(target)? {
-                replaces.extend(manifest.files.into_iter().map(|file| file.path));
-            } else if entries.next().is_some() {
+            let entries = fs::read_dir(target).map_err(Error::io(target))?;
+            let leftovers = Leftovers::beside(&target.join("wug"));
+            if !leftovers.alive.is_empty() {
+                return Err(Error::file(target, "is being written by another wug: wait until it is done"));
+            }
+            let manifest = Manifest::read(target)?;
+            let mut is_ours = manifest.is_some();
+            replaces.extend(manifest.into_iter().flat_map(|manifest| manifest.files).map(|file| file.path));
+            // Only who had come to the end had begun to move files to their places, and its manifest lists them. It is
+            // needed until this folder is finished; what others left is not.
+            let (unmoved, moved): (Vec<PathBuf>, Vec<PathBuf>) = leftovers
+                .stale
+                .iter()
+                .cloned()
+                .partition(|stale| !matches!(Manifest::read(stale), Ok(Some(_))));
+            for stale in &moved {
+                let files = Manifest::read(stale)?.into_iter().flat_map(|manifest| manifest.files);
+                replaces.extend(files.map(|file| file.path).chain(replaced(stale)));
+            }
+            is_ours |= !moved.is_empty();
+            let others = entries.flatten().filter(|entry| !leftovers.stale.contains(&entry.path())).count();
+            if !is_ours && others > 0 {
                 let what = format!("is not empty and has no {MANIFEST}: choose another folder");
                 return Err(Error::file(target, what));
             }
+            remove_all(&unmoved);
+            return Self::begin(target, Vec::new(), replaces, moved);
         }
         let missing = target.ancestors().filter(|path| !path.as_os_str().is_empty() && !path.exists());
-        let created: Vec<PathBuf> = missing.map(Path::to_owned).collect();
-        let folder = Self {
-            target: target.to_owned(),
-            partial: Partial::beside(&target.join("wug")),
-            created,
-            replaces,
-        };
-        let partial = folder.partial.path();
-        fs::create_dir_all(partial).map_err(Error::io(target))?;
+        Self::begin(target, missing.map(Path::to_owned).collect(), replaces, Vec::new())
+    }
+
+    fn begin(
+        target: &Path,
+        created: Vec<PathBuf>,
+        replaces: BTreeSet<String>,
+        stale: Vec<PathBuf>,
+    ) -> Result<Self> {
+        let partial = Partial::folder(&target.join("wug")).map_err(Error::io(target))?;
+        let folder = Self { target: target.to_owned(), partial, created, replaces, stale };
+        let list = serde_json::to_vec(&folder.replaces).expect("a list of names is plain data");
+        fs::write(folder.partial.path().join(REPLACED), list).map_err(Error::io(target))?;
         Ok(folder)
     }
 
@@ -123,6 +154,7 @@ impl Folder {
         let shown = self.target.join(path);
         let partial = self.partial.path().join(path);
         let run = || -> io::Result<FileEntry> {
+            check_interrupted()?;
             if let Some(parent) = partial.parent() {
                 fs::create_dir_all(parent)?;
             }
@@ -148,6 +180,7 @@ impl Folder {
         let shown = self.target.join(path);
         let partial = self.partial.path().join(path);
         let write = |i: usize| -> io::Result<Vec<u8>> {
+            check_interrupted()?;
             let file = draw(i).png()?;
             fs::write(partial.join(name(i)), &file)?;
             Ok(file)
@@ -176,21 +209,31 @@ impl Folder {
         let mut text = serde_json::to_string_pretty(manifest).expect("a manifest is plain data");
         text.push('\n');
         self.file(MANIFEST, |out| out.write_all(text.as_bytes()))?;
+        // Who is interrupted from here on ends when all files are in their places.
+        let _moving = uninterrupted().map_err(Error::io(&self.target))?;
+        // A copy stays behind until all is done: who is killed on the way leaves a list of what may lie in the target.
+        let copy = self.partial.path().join("manifest");
+        fs::copy(self.partial.path().join(MANIFEST), &copy).map_err(Error::io(&self.target))?;
 
-        for old in &self.replaces {
-            let kept = manifest.files.iter().any(|file| file.path == *old);
-            let place = self.target.join(old);
-            if is_inside(old) && old.ends_with('/') {
-                remove_pictures(&place);
-            } else if is_inside(old) && !kept {
-                let _ = fs::remove_file(place); // it may have been removed by hand
-            }
-        }
+        let pictures: Vec<&str> =
+            manifest.files.iter().map(|file| file.path.as_str()).filter(|path| path.ends_with('/')).collect();
         let mut moved: Vec<PathBuf> = Vec::new();
         for path in manifest.files.iter().map(|file| file.path.as_str()).chain([MANIFEST]) {
+            if pictures.iter().any(|folder| path.len() > folder.len() && path.starts_with(folder)) {
+                continue; // it moves with the folder of pictures
+            }
+            let from = if path == MANIFEST { copy.clone() } else { self.partial.path().join(path) };
             let place = self.target.join(path);
+            if path.ends_with('/') && self.replaces.contains(path) {
+                let inside =
+                    self.replaces.iter().filter(|old| old.len() > path.len() && old.starts_with(path));
+                for old in inside.filter(|old| is_inside(old)) {
+                    let _ = fs::remove_file(self.target.join(old));
+                }
+                remove_pictures(&place);
+            }
             let parent = place.parent().map_or(Ok(()), fs::create_dir_all);
-            if let Err(error) = parent.and_then(|()| fs::rename(self.partial.path().join(path), &place)) {
+            if let Err(error) = parent.and_then(|()| fs::rename(from, &place)) {
                 for place in &moved {
                     let _ = if place.is_dir() { fs::remove_dir_all(place) } else { fs::remove_file(place) };
                 }
@@ -198,8 +241,34 @@ impl Folder {
             }
             moved.push(place);
         }
+        let kept: HashSet<&str> = manifest.files.iter().map(|file| file.path.as_str()).collect();
+        for old in self.replaces.iter().filter(|old| is_inside(old) && !kept.contains(old.as_str())) {
+            let place = self.target.join(old);
+            if old.ends_with('/') {
+                remove_pictures(&place);
+            } else {
+                let _ = fs::remove_file(&place); // it may have been removed by hand
+            }
+            remove_empty_parents(&place, &self.target);
+        }
+        remove_all(&self.stale);
         self.created.clear();
         Ok(())
+    }
+}
+
+/// The list that [`Folder::create`] kept in a folder that was never finished.
+fn replaced(stale: &Path) -> Vec<String> {
+    let list = fs::read(stale.join(REPLACED)).unwrap_or_default();
+    serde_json::from_slice(&list).unwrap_or_default()
+}
+
+/// Removes the folders above a file that was removed, as long as they are empty and inside the target.
+fn remove_empty_parents(place: &Path, target: &Path) {
+    for folder in place.ancestors().skip(1).take_while(|folder| *folder != target) {
+        if fs::remove_dir(folder).is_err() {
+            break;
+        }
     }
 }
 

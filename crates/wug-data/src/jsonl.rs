@@ -21,12 +21,41 @@ pub fn write_jsonl(
     selection: &Selection<'_>,
     out: &mut (impl Write + Send),
 ) -> io::Result<()> {
-    let line = Line::new(dataset, selection);
+    write_lines(&Line::new(dataset, selection, Image::Path), selection, out, &|_| ())
+}
+
+/// The same, telling how many rows are done on the way.
+pub fn write_jsonl_counted(
+    dataset: &Dataset,
+    selection: &Selection<'_>,
+    out: &mut (impl Write + Send),
+    done: &(dyn Fn(usize) + Sync),
+) -> io::Result<()> {
+    write_lines(&Line::new(dataset, selection, Image::Path), selection, out, done)
+}
+
+/// Writes the list that goes into a folder of pictures, by which Hugging Face's `imagefolder` finds the example of each:
+/// the same lines with `file_name` in place of `image`.
+pub fn write_image_list(
+    dataset: &Dataset,
+    selection: &Selection<'_>,
+    out: &mut (impl Write + Send),
+) -> io::Result<()> {
+    write_lines(&Line::new(dataset, selection, Image::Name), selection, out, &|_| ())
+}
+
+fn write_lines(
+    line: &Line<'_>,
+    selection: &Selection<'_>,
+    out: &mut (impl Write + Send),
+    done: &(dyn Fn(usize) + Sync),
+) -> io::Result<()> {
     let text = |positions: &[u32]| {
         let mut text = Vec::with_capacity(BLOCK * 256);
         for &position in positions {
             line.push(position, &mut text);
         }
+        done(positions.len());
         text
     };
     let mut made: Vec<Vec<u8>> = Vec::new();
@@ -41,8 +70,18 @@ pub fn write_jsonl(
     made.iter().try_for_each(|text| out.write_all(text))
 }
 
+/// How a line names the picture of its example.
+#[derive(Clone, Copy)]
+enum Image {
+    /// `image`: the path from the folder of the JSONL file.
+    Path,
+    /// `file_name`: the name in the folder of pictures.
+    Name,
+}
+
 /// What the lines of a part are made of.
 struct Line<'a> {
+    image: Image,
     dataset: &'a Dataset,
     selection: &'a Selection<'a>,
     inputs: Escaped,
@@ -52,7 +91,7 @@ struct Line<'a> {
 }
 
 impl<'a> Line<'a> {
-    fn new(dataset: &'a Dataset, selection: &'a Selection<'a>) -> Self {
+    fn new(dataset: &'a Dataset, selection: &'a Selection<'a>, image: Image) -> Self {
         let table = &dataset.table;
         let fact = |(i, fact): (usize, &Fact)| {
             let labels = match fact.values() {
@@ -62,6 +101,7 @@ impl<'a> Line<'a> {
             (format!("{}\"{}\":", if i == 0 { "" } else { "," }, fact.name()), labels)
         };
         Self {
+            image,
             dataset,
             selection,
             inputs: Escaped::new(table.inputs.vocab(), table.inputs.separator()),
@@ -84,9 +124,12 @@ impl<'a> Line<'a> {
         self.targets.push(example.target.ids(), out);
         out.extend(b"\",");
         if self.dataset.pictures.is_some() {
-            let path = picture_path(self.selection, &part.id(position as usize));
-            out.extend(br#""image":""#);
-            out.extend(path.as_bytes());
+            let id = part.id(position as usize);
+            let named = match self.image {
+                Image::Path => format!("\"image\":\"{}", picture_path(self.selection, &id)),
+                Image::Name => format!("\"file_name\":\"{id}.png"),
+            };
+            out.extend(named.as_bytes());
             out.extend(b"\",");
         }
         out.extend(br#""facts":{"#);
@@ -175,15 +218,50 @@ pub fn read_jsonl(path: &Path) -> Result<RawPart> {
         input: String,
         target: String,
     }
+    let rows = parse_lines(path, |line, text| {
+        let Row { input, target } = serde_json::from_str(text)
+            .map_err(|error| format!("expected `input` and `target` as JSON: {error}"))?;
+        Ok(RawRow { line, input, target })
+    })?;
+    Ok(RawPart { path: path.to_owned(), rows })
+}
+
+/// Reads every line, on all cores; the first that is wrong is the error.
+fn parse_lines<T: Send>(
+    path: &Path,
+    parse: impl Fn(usize, &str) -> std::result::Result<T, String> + Sync,
+) -> Result<Vec<T>> {
+    /// Bytes that are parsed together.
+    const ENOUGH: usize = 4 << 20;
     let mut lines = Lines::open(path)?;
     let mut rows = Vec::new();
-    while let Some((line, text)) = lines.next()? {
-        let Row { input, target } = serde_json::from_str(text).map_err(|error| {
-            Error::line(path, line, format!("expected `input` and `target` as JSON: {error}"))
-        })?;
-        rows.push(RawRow { line, input, target });
+    loop {
+        let (mut texts, mut bytes) = (Vec::new(), 0);
+        let mut unread = Ok(());
+        while bytes < ENOUGH {
+            match lines.next() {
+                Ok(Some((line, text))) => {
+                    bytes += text.len() + 1;
+                    texts.push((line, text.to_owned()));
+                }
+                Ok(None) => break,
+                Err(error) => {
+                    unread = Err(error);
+                    break;
+                }
+            }
+        }
+        let is_last = bytes < ENOUGH;
+        let parsed: Result<Vec<T>> = texts
+            .par_iter()
+            .map(|(line, text)| parse(*line, text).map_err(|what| Error::line(path, *line, what)))
+            .collect();
+        rows.extend(parsed?);
+        unread?;
+        if is_last {
+            return Ok(rows);
+        }
     }
-    Ok(RawPart { path: path.to_owned(), rows })
 }
 
 /// The values of one fact in what [`write_jsonl`] wrote, as text: for benchmarks whose facts say more than follows from
@@ -194,18 +272,15 @@ pub(crate) fn read_jsonl_fact(path: &Path, fact: &str) -> Result<Vec<String>> {
         #[serde(default)]
         facts: serde_json::Map<String, serde_json::Value>,
     }
-    let mut lines = Lines::open(path)?;
-    let mut values = Vec::new();
-    while let Some((line, text)) = lines.next()? {
-        let row: Row = serde_json::from_str(text)
-            .map_err(|error| Error::line(path, line, format!("expected `facts` as JSON: {error}")))?;
-        values.push(match row.facts.get(fact) {
-            Some(serde_json::Value::String(value)) => value.clone(),
-            Some(value) => value.to_string(),
-            None => return Err(Error::line(path, line, format!("has no fact `{fact}`"))),
-        });
-    }
-    Ok(values)
+    parse_lines(path, |_, text| {
+        let row: Row =
+            serde_json::from_str(text).map_err(|error| format!("expected `facts` as JSON: {error}"))?;
+        match row.facts.get(fact) {
+            Some(serde_json::Value::String(value)) => Ok(value.clone()),
+            Some(value) => Ok(value.to_string()),
+            None => Err(format!("has no fact `{fact}`")),
+        }
+    })
 }
 
 #[cfg(test)]

@@ -1,18 +1,18 @@
-use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, Read};
 use std::path::{Path, PathBuf};
 
-use crate::{Error, Result};
+use crate::{Error, Result, text};
 
 /// The longest line that is read; a longer one is an error, not a way to fill the memory.
 pub const MAX_LINE: usize = 64 << 20;
 
-/// Reads a text file line by line, checking that it is UTF-8.
+/// Reads a text file line by line, checking that it is UTF-8. Gzip is expanded and a byte-order mark skipped.
 ///
 /// ```
 /// # let file = std::env::temp_dir().join(format!("wug-lines-{}", std::process::id()));
-/// # std::fs::write(&file, "jump\nwalk twice\n")?;
+/// # std::fs::write(&file, "\u{feff}jump\nwalk twice\n")?;
 /// let mut lines = wug_data::Lines::open(&file)?;
+/// assert_eq!(lines.next()?, Some((1, "jump")));
 /// while let Some((number, line)) = lines.next()? {
 ///     println!("{number}: {line}");
 /// }
@@ -21,24 +21,20 @@ pub const MAX_LINE: usize = 64 << 20;
 /// ```
 pub struct Lines {
     path: PathBuf,
-    file: BufReader<File>,
+    file: Box<dyn BufRead>,
     line: Vec<u8>,
     number: usize,
 }
 
 impl Lines {
-    /// Opens a file.
+    /// Opens a file; `-` is standard input.
     pub fn open(path: &Path) -> Result<Self> {
-        let file = File::open(path).map_err(Error::io(path))?;
-        if file.metadata().map_err(Error::io(path))?.is_dir() {
-            return Err(Error::file(path, "is a folder, not a file"));
-        }
-        Ok(Self {
-            path: path.to_owned(),
-            file: BufReader::with_capacity(1 << 16, file),
-            line: Vec::new(),
-            number: 0,
-        })
+        Ok(Self::over(&text::shown(path), text::open(path)?))
+    }
+
+    /// The lines of a reader; `path` names it in errors.
+    pub(crate) fn over(path: &Path, file: Box<dyn BufRead>) -> Self {
+        Self { path: path.to_owned(), file, line: Vec::new(), number: 0 }
     }
 
     /// The next line with its number (from 1), without its end (`\n` or `\r\n`).

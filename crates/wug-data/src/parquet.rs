@@ -33,6 +33,16 @@ pub fn write_parquet(
     selection: &Selection<'_>,
     out: &mut (impl Write + Send),
 ) -> ParquetResult<()> {
+    write_parquet_counted(dataset, selection, out, &|_| ())
+}
+
+/// The same, telling how many rows are done on the way.
+pub fn write_parquet_counted(
+    dataset: &Dataset,
+    selection: &Selection<'_>,
+    out: &mut (impl Write + Send),
+    done: &(dyn Fn(usize) + Sync),
+) -> ParquetResult<()> {
     let facts = dataset.table.facts.columns();
     let mut schema = String::from(
         "message examples { required binary id (UTF8); required binary input (UTF8); required binary target (UTF8);",
@@ -78,7 +88,11 @@ pub fn write_parquet(
             rows.iter().map(|(_, row)| dataset.table.targets.get(*row).to_string().into()),
         )?;
         if let Some(pictures) = &dataset.pictures {
-            let draw = |&position: &u32| Ok(pictures.picture(&selection.part.name, position).png()?);
+            let draw = |&position: &u32| {
+                let file = pictures.picture(&selection.part.name, position).png()?;
+                done(1);
+                Ok(file)
+            };
             let files: Vec<Vec<u8>> = positions.par_iter().map(draw).collect::<ParquetResult<_>>()?;
             write_optional(&mut group, files.into_iter())?;
             write_optional(&mut group, rows.iter().map(|(id, _)| format!("{id}.png").into()))?;
@@ -101,6 +115,9 @@ pub fn write_parquet(
             }
         }
         group.close()?;
+        if dataset.pictures.is_none() {
+            done(positions.len());
+        }
     }
     file.close()?;
     Ok(())
@@ -193,8 +210,15 @@ fn read_fact(path: &Path, fact: &str) -> Result<Vec<String>> {
         |error: parquet::errors::ParquetError| Error::file(path, format!("not readable as Parquet: {error}"));
     let file = File::open(path).map_err(Error::io(path))?;
     let reader = SerializedFileReader::new(file).map_err(fail)?;
+    // Only the facts are read: pictures may be most of the file.
+    let root = reader.metadata().file_metadata().schema_descr().root_schema().clone();
+    let fields: Vec<_> = root.get_fields().iter().filter(|field| field.name() == "facts").cloned().collect();
+    if fields.is_empty() {
+        return Err(Error::file(path, format!("has no fact `{fact}`")));
+    }
+    let projection = Type::group_type_builder(root.name()).with_fields(fields).build().map_err(fail)?;
     let mut values = Vec::new();
-    for row in reader.get_row_iter(None).map_err(fail)? {
+    for row in reader.get_row_iter(Some(projection)).map_err(fail)? {
         let row = row.map_err(fail)?;
         let facts = row.get_column_iter().find(|(name, _)| *name == "facts");
         let value = match facts {

@@ -26,13 +26,13 @@ impl Layout {
     /// Whether the numbers make sense.
     pub fn check(&self) -> Result<()> {
         let wrong = if !(8..=1024).contains(&self.height) {
-            "height is from 8 to 1024"
+            format!("height={}: expected 8 to 1024", self.height)
         } else if self.gap > 450 {
-            "gap is at most 450"
+            format!("gap={}: expected 0 to 450", self.gap)
         } else if self.baseline > 45 {
-            "baseline is at most 45"
+            format!("baseline={}: expected 0 to 45", self.baseline)
         } else if !(0.0..=0.9).contains(&self.scale) {
-            "scale is from 0 to 0.9"
+            format!("scale={}: expected 0 to 0.9", self.scale)
         } else {
             return Ok(());
         };

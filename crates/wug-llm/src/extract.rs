@@ -166,9 +166,21 @@ fn boxed(text: &str) -> Option<&str> {
     None
 }
 
-/// Without surrounding white space and Markdown.
+/// Without surrounding white space and Markdown. A single asterisk at the beginning stays: logical forms of COGS begin
+/// with one.
 fn strip(text: &str) -> &str {
-    text.trim_matches(|c: char| c.is_whitespace() || matches!(c, '*' | '`' | '"' | '\'' | '$'))
+    let mut text = text;
+    loop {
+        let mut rest = text.trim_matches(|c: char| c.is_whitespace() || matches!(c, '`' | '"' | '\'' | '$'));
+        rest = rest.strip_prefix("**").unwrap_or(rest);
+        rest = rest.strip_suffix("**").unwrap_or(rest);
+        let italic = rest.strip_prefix('*').and_then(|rest| rest.strip_suffix('*'));
+        rest = italic.filter(|inner| !inner.starts_with(' ')).unwrap_or(rest);
+        if rest.len() == text.len() {
+            return rest;
+        }
+        text = rest;
+    }
 }
 
 /// The last whole number: digits with an optional sign, perhaps grouped by commas, not part of a word or a fraction.
@@ -235,6 +247,9 @@ mod tests {
             ("Here:\n```text\nI_JUMP\n```\nThat is it.", "I_JUMP"),
             ("```\nI_RUN\n```\nrather\n```\nI_JUMP", "I_JUMP"),
             ("`I_JUMP`", "I_JUMP"),
+            ("*I_JUMP*", "I_JUMP"),
+            ("**Answer:** * girl ( x _ 1 ) ; run", "* girl ( x _ 1 ) ; run"),
+            ("* girl ( x _ 1 )", "* girl ( x _ 1 )"),
             ("Größe — Answer: é", "é"),
         ] {
             assert_eq!(default.read(reply).as_deref(), Some(answer), "{reply}");

@@ -219,7 +219,11 @@ fn where_a_grammar_forces_the_right_answer_all_are_right() {
             "zero-shot",
             vec![("jump twice", "I_JUMP I_JUMP"), ("turn left", "I_TURN_LEFT"), ("look", "I_LOOK")],
         ),
-        ("cogs", "chain-of-thought", vec![("Ava slept .", "sleep . agent ( x _ 1 , Ava )")]),
+        (
+            "cogs",
+            "chain-of-thought",
+            vec![("The girl slept .", "* girl ( x _ 1 ) ; sleep . agent ( x _ 2 , x _ 1 )")],
+        ),
         ("hint", "zero-shot", vec![("3*4", "12"), ("7/2", "4"), ("3-5", "0")]),
         ("hint", "gpt3-zero-shot-cot", vec![("3*4", "12"), ("9*9*9", "729")]),
     ];

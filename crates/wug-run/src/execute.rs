@@ -2,7 +2,7 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use wug_bench::Address;
+use wug_bench::{Address, Draw};
 use wug_data::{Dataset, Error, Fact, InputKind, Result, Selection};
 use wug_learn::{
     Answer, Answering, Learner, Model, Progress, Settings, Task, Watch, input_kind, learner, questions,
@@ -136,6 +136,11 @@ impl Prepared {
         scores.learner = Some(self.spec.learner.clone());
         scores.reads = self.spec.reads;
         scores.learned = model.size();
+        scores.draw = Some(Draw::of(&self.spec.source)?);
+        for scored in &scored {
+            let part = scored.selection().part;
+            scores.hashes.insert(part.name.clone(), self.dataset.part_sha256(part));
+        }
         if !asked.is_empty() {
             scores.neighbours = neighbours::nearest(&self.dataset, model.as_ref(), &asked)?;
         }

@@ -28,6 +28,7 @@ pub use folder::{Existing, RUN_SCHEMA, RunRecord, Status};
 pub use neighbours::{Neighbour, Neighbours};
 pub use scores::{
     AnswerStates, Explained, FeatureShare, Group, GroupValue, Groups, Importance, PartScores, PassAtK,
-    SCORES_SCHEMA, SampleScores, Scored, Scores, SliceScores, Tally, importance, score, wilson,
+    PredictionsRead, SCORES_SCHEMA, SampleScores, Scored, Scores, SliceScores, Suspect, Tally, importance,
+    mismatch, score, wilson,
 };
 pub use spec::{RunSpec, Symbols};

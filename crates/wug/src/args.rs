@@ -9,7 +9,7 @@ use clap::builder::styling::AnsiColor;
 use clap::{Parser, Subcommand, ValueEnum, ValueHint};
 
 use wug_bench::{Settings, Source};
-use wug_data::{Error, Result};
+use wug_data::{Error, Manifest, PredictionFormat, Result};
 
 use crate::terminal::Protocol;
 
@@ -137,7 +137,11 @@ impl Data {
             (None, None) => Ok(Source::Seed(0)),
             (None, Some(Seed::Number(seed))) => Ok(Source::Seed(seed)),
             (None, Some(Seed::Official)) => Ok(Source::Official),
-            (Some(folder), None) => Ok(Source::Folder(folder.clone(), 0)),
+            (Some(folder), None) => {
+                // What wug drew on top of the rows, such as handwriting, it draws again.
+                let seed = self.written()?.and_then(|manifest| manifest.seed?.as_u64()).unwrap_or_default();
+                Ok(Source::Folder(folder.clone(), seed))
+            }
             (Some(folder), Some(Seed::Number(seed))) => Ok(Source::Folder(folder.clone(), seed)),
             (Some(_), Some(Seed::Official)) => {
                 Err(Error::usage("--seed official draws the data and --data reads them: give one of the two"))
@@ -148,6 +152,11 @@ impl Data {
     /// What the user chose about the dataset.
     pub(crate) fn settings(&self) -> Result<Settings> {
         let mut settings = Settings::default();
+        for chosen in self.written()?.into_iter().flat_map(|manifest| manifest.settings) {
+            if let Some((key, value)) = chosen.split_once('=') {
+                settings.set(key, value);
+            }
+        }
         for chosen in &self.set {
             let (key, value) = chosen
                 .split_once('=')
@@ -160,10 +169,18 @@ impl Data {
         Ok(settings)
     }
 
-    /// The seed as the manifest records it: absent for data that were read.
+    /// The manifest of the folder that is read, if wug wrote it.
+    fn written(&self) -> Result<Option<Manifest>> {
+        match &self.data {
+            Some(folder) if folder.is_dir() => Manifest::read(folder),
+            _ => Ok(None),
+        }
+    }
+
+    /// The seed as the manifest records it: absent for data that were read and do not say theirs.
     pub(crate) fn recorded_seed(&self) -> Option<serde_json::Value> {
         match (&self.data, self.seed) {
-            (Some(_), _) => None,
+            (Some(_), _) => self.written().ok().flatten().and_then(|manifest| manifest.seed),
             (None, None) => Some(0.into()),
             (None, Some(Seed::Number(seed))) => Some(seed.into()),
             (None, Some(Seed::Official)) => Some("official".into()),
@@ -291,27 +308,35 @@ pub(crate) struct Convert {
 
 #[derive(clap::Args)]
 pub(crate) struct Score {
-    /// The dataset, or a part of it [default part: the one the benchmark tests on, or those that the ids name]
+    /// The dataset, or parts of it, such as cogs/main#test,gen [default part: the one the benchmark tests on, or those that
+    /// the ids name]
     #[arg(value_name = "DATASET[#PART]")]
     pub(crate) dataset: String,
-    /// The predictions: .jsonl with `id` and `prediction`, .tsv with the two, else one a line in the order of the part
+    /// The predictions: one a line in the order of the part, or JSON lines, JSON, TSV or CSV with `id` and `prediction`; `-`
+    /// is standard input, and gzip is expanded
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) predictions: PathBuf,
+    /// How the file holds them: lines, jsonl, json, tsv or csv [default: by its extension and content]
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) format: Option<PredictionFormat>,
     /// Score against this file of the official format instead
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["seed", "data"])]
     pub(crate) gold: Option<PathBuf>,
     /// How to judge [default: the benchmark's own metric]
     #[arg(long, value_name = "METRIC")]
     pub(crate) metric: Option<String>,
-    /// Accuracy by a fact, such as action-length
+    /// Accuracy by a fact, such as action-length; may be given again
     #[arg(long, value_name = "FACT")]
-    pub(crate) by: Option<String>,
+    pub(crate) by: Vec<String>,
     /// Which facts decide whether a prediction is right (permutation importance, 3 nearest neighbours)
     #[arg(long)]
     pub(crate) importance: bool,
     /// Say at length why the prediction with this id is wrong; may be given again
     #[arg(long, value_name = "ID")]
     pub(crate) explain: Vec<String>,
+    /// Say the same of the first N wrong predictions
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) explain_first: usize,
     /// List the first N wrong predictions
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) errors: usize,

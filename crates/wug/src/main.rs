@@ -3,6 +3,7 @@
 mod args;
 mod commands;
 mod output;
+mod progress;
 mod scores;
 mod terminal;
 
@@ -36,6 +37,10 @@ fn main() -> ExitCode {
         Command::Completions { shell } => commands::help::completions(shell),
         Command::Man { out } => commands::help::man(out.as_deref()),
     };
+    if wug_data::is_interrupted() {
+        // What failed, failed because of the signal; its handler is about to end the process.
+        std::thread::sleep(std::time::Duration::MAX);
+    }
     match done {
         Ok(()) | Err(Failure::ClosedPipe) => ExitCode::SUCCESS,
         Err(Failure::Error(error)) if error.is_unfinished() => {

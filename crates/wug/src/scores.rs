@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use wug_bench::Benchmark;
 use wug_data::Dataset;
-use wug_run::{Importance, Neighbour, Neighbours, PartScores, Scored, Scores, Tally};
+use wug_run::{Importance, Neighbour, Neighbours, PartScores, PredictionsRead, Scored, Scores, Tally};
 
 use crate::output::{BOLD, DIM, GREEN, RED, bar, shorten, table, thousands};
 
@@ -26,6 +26,7 @@ pub(crate) fn write_scores(
         scores.dataset,
         describe(benchmark, &scores.metric)
     )?;
+    write_basis(scores, out)?;
     let rows = scores
         .parts
         .iter()
@@ -78,6 +79,23 @@ pub(crate) fn write_scores(
         for reason in &explained.reasons {
             writeln!(out, "  {reason}")?;
         }
+    }
+    Ok(())
+}
+
+/// What was scored against what.
+fn write_basis(scores: &Scores, out: &mut impl Write) -> std::io::Result<()> {
+    if let Some(PredictionsRead { n, format }) = &scores.predictions {
+        writeln!(out, "  {DIM}{} predictions, {format}{DIM:#}", thousands(*n))?;
+    }
+    if let Some(draw) = &scores.draw {
+        let short =
+            |(part, hash): (&String, &String)| format!("{part} {}", shorten(hash, 19).trim_end_matches('.'));
+        let hashes: Vec<String> = scores.hashes.iter().map(short).collect();
+        writeln!(out, "  {DIM}draw: {draw} ({}){DIM:#}", hashes.join(", "))?;
+    }
+    if let Some(hint) = &scores.hint {
+        writeln!(out, "  {RED}hint:{RED:#} {hint}")?;
     }
     Ok(())
 }
@@ -141,11 +159,16 @@ fn show_importance(out: &mut impl Write, part: &PartScores) -> std::io::Result<(
     writeln!(out, "\n{BOLD}{}: what decides whether an answer is right{BOLD:#}", part.part)?;
     let mut header = vec!["subset", "n", "fit"];
     header.extend(first.shares.iter().map(|share| share.fact.as_str()));
-    let rows = found.iter().map(|(slice, importance)| {
-        let mut row =
-            vec![(*slice).to_owned(), thousands(importance.n), format!("{:.2}%", importance.fit * 100.0)];
+    // Below each, what comes out for verdicts that were shuffled.
+    let rows = found.iter().flat_map(|(slice, importance)| {
+        let fit = |fit: f64| format!("{:.2}%", fit * 100.0);
+        let mut row = vec![(*slice).to_owned(), thousands(importance.n), fit(importance.fit)];
         row.extend(importance.shares.iter().map(|share| format!("{:.3}", share.share)));
-        row
+        let total: f64 = importance.shares.iter().map(|share| share.loss).sum();
+        let null = |loss: f64| if total == 0.0 { 0.0 } else { loss / total };
+        let mut baseline = vec!["  by chance".to_owned(), String::new(), fit(importance.null_fit)];
+        baseline.extend(importance.shares.iter().map(|share| format!("{:.3}", null(share.null_loss))));
+        [row, baseline]
     });
     let right: Vec<usize> = (1..header.len()).collect();
     write!(out, "{}", table(&header, &right, rows.collect()))

@@ -114,13 +114,40 @@ fn sixel(picture: &Picture) -> String {
     text + "\x1b\\\n"
 }
 
+/// Ink as the dots of Braille, eight to a cell, for pictures that are too wide for blocks: they fit and stay legible.
+fn dots(picture: &Picture, columns: u32) -> String {
+    /// The bit of each dot, by row and column of its cell.
+    const BITS: [[u32; 2]; 4] = [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]];
+    let width = picture.width.min(2 * columns).max(1);
+    let height = (picture.height * width / picture.width.max(1)).max(1);
+    let small = picture.resized(width, height);
+    let ink = |x: u32, y: u32| x < width && y < height && small.pixels[(y * width + x) as usize] < 176;
+    let mut text = String::new();
+    for top in (0..height).step_by(4) {
+        let cell = |left: u32| {
+            let dot = |i: u32| {
+                if ink(left + i % 2, top + i / 2) { BITS[i as usize / 2][i as usize % 2] } else { 0 }
+            };
+            match (0..8).map(dot).sum::<u32>() {
+                0 => ' ',
+                bits => char::from_u32(0x2800 + bits).unwrap_or(' '),
+            }
+        };
+        text.push_str((0..width).step_by(2).map(cell).collect::<String>().trim_end());
+        text.push('\n');
+    }
+    text
+}
+
 /// Ink as half blocks; a strip that is too wide goes on below.
 fn blocks(picture: &Picture, columns: u32) -> String {
     let is_strip = picture.width > 3 * picture.height;
     let height = picture.height.min(if is_strip { 16 } else { 44 });
     let width = (picture.width * height / picture.height.max(1)).max(1);
+    if !is_strip && width > columns {
+        return dots(picture, columns);
+    }
     let small = picture.resized(width, height);
-    let width = if is_strip { width } else { width.min(columns) };
     let ink = |x: u32, y: u32| y < height && small.pixels[(y * small.width + x) as usize] < 176;
     let mut text = String::new();
     // Symbols of a strip are about as wide as high: it is not broken inside one.
@@ -152,6 +179,17 @@ mod tests {
     #[test]
     fn half_blocks_show_the_ink() {
         assert_eq!(blocks(&cross(), 80), "▀▄    ▄▀\n  ▀▄▄▀\n  ▄▀▀▄\n▄▀    ▀▄\n");
+    }
+
+    #[test]
+    fn wide_pictures_fit() {
+        let pixels = (0..480 * 160u32).map(|i| if i % 480 % 160 < 4 || i / 480 < 4 { 0 } else { 255 });
+        let panels = Picture { width: 480, height: 160, pixels: pixels.collect() };
+        let drawn = blocks(&panels, 80);
+        let lines: Vec<usize> = drawn.lines().map(|line| line.chars().count()).collect();
+        assert!(lines.iter().all(|&width| width <= 80) && lines.len() == 14, "{lines:?}");
+        let second = drawn.lines().nth(5).unwrap();
+        assert_eq!(second.chars().filter(|&c| c != ' ').count(), 3, "the left edge of each panel: {second}");
     }
 
     #[test]

@@ -55,7 +55,10 @@ fn predictions_that_do_not_fit() {
     let message = score_fails(folder, "few.txt", &b"I_JUMP\n".repeat(1207));
     assert!(message.contains("few.txt:1208: ends after 1207 predictions"), "{message}");
     let message = score_fails(folder, "many.txt", &b"I_JUMP\n".repeat(1210));
-    assert!(message.contains("many.txt:1209: a prediction too many: 1210"), "{message}");
+    assert!(
+        message.contains("many.txt:1209: a prediction too many: there are 1208 examples of test"),
+        "{message}"
+    );
     let message = score_fails(folder, "latin.txt", b"I_JUMP\nI_J\xdcMP\n");
     assert!(message.contains("latin.txt:2: not UTF-8 (byte 4 of the line)"), "{message}");
 
@@ -84,6 +87,41 @@ fn predictions_that_do_not_fit() {
     assert!(message.contains("is a folder, not a file"), "{message}");
     let message = fails(1, &["score", "scan/length", "--predictions", "no/such/file"]);
     assert!(message.contains("no/such/file: No such file"), "{message}");
+}
+
+#[test]
+fn settings_out_of_their_range() {
+    for (setting, what) in [
+        ("value=1", "value=1: expected 13 to 9223372036854775807"),
+        ("value=50", "train-value=100: expected 12 to 49, below value"),
+        ("operators=4096", "operators=4096: expected 0 to "),
+        ("train-operators=21", "train-operators=21: expected 0 to 20, that of operators"),
+        ("train=0", "train=0: expected 1 to "),
+        ("train=-1", "train=-1: expected a whole number, 0 or more"),
+        ("height=4", "height=4: expected 8 to 1024"),
+        ("scale=big", "scale=big: expected a number"),
+        ("value", "expected KEY=VALUE"),
+    ] {
+        let message = fails(2, &["show", "hint/image", "--with", setting]);
+        assert!(message.contains(what), "{setting}: {message}");
+    }
+    // More to test than to train is no reason to fall over.
+    ok(&["show", "hint/symbol", "--with", "train=20", "--with", "test=40"]);
+}
+
+#[test]
+fn pictures_are_png_or_svg() {
+    let folder = tempfile::tempdir().unwrap();
+    let message = fails(2, &["show", "mns/circle-to-20", "--out", text(&folder.path().join("x.jpg"))]);
+    assert!(message.contains("x.jpg: expected a name that ends with .png or .svg"), "{message}");
+    for name in ["x.png", "x.svg"] {
+        let path = folder.path().join(name);
+        let output = common::wug(&["show", "mns/circle-to-20", "-n", "2", "--out", text(&path)]);
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(message.contains(&format!("wrote {}", path.display())) && path.exists(), "{message}");
+    }
+    let svg = fs::read_to_string(folder.path().join("x.svg")).unwrap();
+    assert_eq!(svg.matches("stroke=\"#888\"").count(), 2, "a frame around each problem");
 }
 
 /// A long line that is within the limit is a wrong prediction like any other.

@@ -15,7 +15,9 @@ fn image_datasets() -> Vec<(String, wug_data::Dataset)> {
             let mut settings = wug_bench::Settings::default();
             if benchmark.about().name == "hint" {
                 let few = if name.starts_with("fewshot") { "20" } else { "100" };
-                [("train", few), ("val", "20"), ("test", "20")].map(|(key, value)| settings.set(key, value));
+                for (key, value) in [("train", few), ("val", "20"), ("test", "20")] {
+                    settings.set(key, value);
+                }
             } else if !name.contains("panels") {
                 // The others have the same pictures and many more rows.
                 continue;

@@ -300,6 +300,7 @@ fn experiments_run() {
             for (name, value) in run.get("set").and_then(toml::Value::as_table).into_iter().flatten() {
                 arguments.extend(["--set".to_owned(), format!("{name}={value}")]);
             }
+            arguments.extend(run.get("reads").map(|reads| format!("--reads={}", reads.as_str().unwrap())));
             arguments.extend(experiment.get("by").map(|by| format!("--by={}", by.as_str().unwrap())));
             let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
             assert_eq!(json(&arguments)["parts"][0]["n"], 28, "{}", path.display());

@@ -217,3 +217,51 @@ fn any_number_of_threads_writes_the_same_bytes() {
     assert_eq!(manifests[0], manifests[1]);
     assert_eq!(manifests[0], manifests[2]);
 }
+
+/// The shares of the simple split have files of their own: they are read, checked, and come back in their order.
+#[test]
+fn shares_of_the_simple_split_are_read_from_their_files() {
+    let mut official = Official::new("SCAN shares of the simple split, in order");
+    let Some(release) = official.folder("scan", 14) else { return };
+    let folder = tempfile::tempdir().unwrap();
+    for share in [1, 2, 4, 8, 16, 32, 64] {
+        let out = folder.path().join(share.to_string());
+        let dataset = format!("scan/simple-p{share}");
+        ok(&["generate", &dataset, "--data", text(&release), "--format", "native", "--out", text(&out)]);
+        for part in ["train", "test"] {
+            let name = format!("tasks_{part}_simple_p{share}.txt");
+            let released = fs::read(release.join("simple_split/size_variations").join(&name)).unwrap();
+            assert!(fs::read(out.join(&name)).unwrap() == released, "{name}");
+            official.compared(1);
+        }
+        let gold = fs::read_to_string(out.join(format!("tasks_test_simple_p{share}.txt"))).unwrap();
+        let perfect = folder.path().join("perfect.txt");
+        let lines = gold.lines().map(|line| line.split_once(" OUT: ").unwrap().1.to_owned() + "\n");
+        fs::write(&perfect, lines.collect::<String>()).unwrap();
+        let scored =
+            ok(&["score", &dataset, "--data", text(&release), "--predictions", text(&perfect), "--json"]);
+        let (_, n, correct) = common::tally(&scored)[0].clone();
+        assert_eq!((n, correct), (gold.lines().count() as u64, n), "{dataset}");
+    }
+}
+
+/// The same without a release: what wug drew stands for it.
+#[test]
+fn altered_and_missing_shares_are_errors() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    ok(&["generate", "scan/simple-p1", "--format", "native", "--out", text(&data)]);
+    fs::remove_file(data.join("wug.json")).unwrap();
+    let show = ["show", "scan/simple-p1", "--data", text(&data)];
+    ok(&show);
+    let test = data.join("tasks_test_simple_p1.txt");
+    let lines = fs::read_to_string(&test).unwrap();
+    fs::write(&test, lines.split_once('\n').unwrap().1).unwrap();
+    assert!(fails(1, &show).contains("tasks_test_simple_p1.txt: lacks `"));
+    fs::remove_file(&test).unwrap();
+    let message = fails(1, &show);
+    assert!(
+        message.contains("has neither simple_split/size_variations/tasks_test_simple_p1.txt nor"),
+        "{message}"
+    );
+}

@@ -84,3 +84,40 @@ fn hugging_face_datasets_loads_the_folders() {
     everything 20910 ['facts', 'id', 'input', 'target'] int
     ");
 }
+
+/// Datasets of a benchmark are configurations, not one heap; pictures beside JSON lines are images.
+#[test]
+fn hugging_face_datasets_keeps_datasets_apart() {
+    const READ_CONFIG: &str = r#"
+import sys
+from datasets import get_dataset_config_names, load_dataset
+print(len(get_dataset_config_names(sys.argv[1])))
+try:
+    load_dataset(sys.argv[1])
+    print("merged")
+except ValueError:
+    print("needs a name")
+data = load_dataset(sys.argv[1], "length")
+print({split: data[split].num_rows for split in ("train", "test")})
+data = load_dataset(sys.argv[2])
+print({split: (data[split].num_rows, type(data[split].features["image"]).__name__) for split in data})
+"#;
+    let Some(python) = python() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let (scan, mns) = (folder.path().join("scan"), folder.path().join("mns"));
+    ok(&["generate", "scan", "--format", "parquet", "--limit", "9", "--out", text(&scan)]);
+    ok(&["generate", "mns/circle-to-20", "--limit", "7", "--out", text(&mns)]);
+    let output = Command::new(&python)
+        .args(["-c", READ_CONFIG, text(&scan), text(&mns)])
+        .env("HF_HUB_OFFLINE", "1")
+        .env("HF_HOME", folder.path().join("cache"))
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    insta::assert_snapshot!(String::from_utf8_lossy(&output.stdout), @r"
+    112
+    needs a name
+    {'train': 9, 'test': 9}
+    {'train': (7, 'Image'), 'val': (7, 'Image'), 'test': (7, 'Image')}
+    ");
+}

@@ -58,7 +58,7 @@ fn what_was_trained_answers_another_part() {
     let run = |folder: &Path, settings: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_wug"));
         command.args(["run", "scan/simple#train", "--learner", "gru-attn", "--limit", "10", "--quiet"]);
-        command.arg("--trained").arg(folder).arg("--out").arg(second.path());
+        command.arg("--trained").arg(folder).arg("--force").arg("--out").arg(second.path());
         for setting in settings {
             command.args(["--set", setting]);
         }

@@ -151,24 +151,78 @@ fn check(object: Object) -> Result<Checked, String> {
     Ok(Checked { prefix, subset: object.eval, images: object.img_paths })
 }
 
-/// Checks rows of a JSONL or Parquet file.
-pub fn check_raw(raw: RawPart) -> Result<CheckedPart> {
-    let checked = |row: &wug_data::RawRow| match check_value(&row.input, &row.target) {
+/// Checks rows of a JSONL or Parquet file, with what it says about their subsets.
+pub fn check_raw(raw: RawPart, subsets: &[String]) -> Result<CheckedPart> {
+    let checked = |(i, row): (usize, &wug_data::RawRow)| match check_value(&row.input, &row.target) {
         Ok(_) => {
             let prefix = parse(&row.input).map_err(|what| raw.fail(row, what))?;
-            Ok(Checked { prefix, subset: None, images: Vec::new() })
+            Ok(Checked { prefix, subset: subsets.get(i).cloned(), images: Vec::new() })
         }
         Err(what) => Err(raw.fail(row, what)),
     };
-    let rows = raw.rows.par_iter().map(checked).collect::<Result<_>>()?;
+    let rows = raw.rows.par_iter().enumerate().map(checked).collect::<Result<_>>()?;
     Ok(CheckedPart { path: raw.path, counted: "line", rows })
 }
 
 /// Reads a list of objects.
 pub fn read(path: &Path) -> Result<CheckedPart> {
-    let mut rows = Vec::new();
-    read_json(path, List { rows: &mut rows })?;
+    let rows = match read_at_once(path) {
+        Some(rows) => rows,
+        // What is wrong, and where, says the reader that goes through the file step by step.
+        None => {
+            let mut rows = Vec::new();
+            read_json(path, List { rows: &mut rows })?;
+            rows
+        }
+    };
     Ok(CheckedPart { path: path.to_owned(), counted: "row", rows })
+}
+
+/// The rows of a file that fits into memory, read on all cores; `None` if anything is wrong with it.
+fn read_at_once(path: &Path) -> Option<Vec<Checked>> {
+    const LARGEST: u64 = 4 << 30;
+    if std::fs::metadata(path).ok().filter(|it| it.is_file())?.len() > LARGEST {
+        return None;
+    }
+    let text = std::fs::read(path).ok()?;
+    let objects = objects(&text)?;
+    let read =
+        |range: &std::ops::Range<usize>| check(serde_json::from_slice(&text[range.clone()]).ok()?).ok();
+    if objects.len() > MAX_ROWS { None } else { objects.par_iter().map(read).collect() }
+}
+
+/// Where the objects of a list lie; `None` if it is no list of objects.
+fn objects(text: &[u8]) -> Option<Vec<std::ops::Range<usize>>> {
+    let (mut found, mut depth, mut start) = (Vec::new(), 0usize, 0);
+    let (mut in_string, mut escaped) = (false, false);
+    let inside = text.trim_ascii().strip_prefix(b"[")?.strip_suffix(b"]")?;
+    let offset = inside.as_ptr().addr() - text.as_ptr().addr();
+    // Between objects stands one comma, and behind the last none.
+    let mut expects = true;
+    for (i, &byte) in inside.iter().enumerate() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_string => escaped = true,
+            b'"' if depth > 0 => in_string = !in_string,
+            _ if in_string => {}
+            b'{' if depth > 0 || expects => {
+                if depth == 0 {
+                    (start, expects) = (i, false);
+                }
+                depth += 1;
+            }
+            b'}' => {
+                depth = depth.checked_sub(1)?;
+                if depth == 0 {
+                    found.push(offset + start..offset + i + 1);
+                }
+            }
+            b',' if depth == 0 && !expects => expects = true,
+            _ if depth > 0 || byte.is_ascii_whitespace() => {}
+            _ => return None,
+        }
+    }
+    (depth == 0 && !(expects && !found.is_empty())).then_some(found)
 }
 
 /// Reads one part of one symbol of the release's `fewshot_dataset.json`: objects by symbol and part.

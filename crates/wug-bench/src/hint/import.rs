@@ -4,11 +4,12 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use wug_data::{Error, Part, Result};
+use wug_data::{Error, Part, Result, read_fact};
 
 use super::expression::Expression;
 use super::files::{self, CheckedPart};
 use super::splits::{Design, SUBSETS};
+use crate::import::written_parts;
 use crate::read_written_by_wug;
 
 /// Expressions, the subset of each, the parts, and the images that the files name for each row of a part.
@@ -28,21 +29,32 @@ pub fn import(folder: &Path, dataset: &str, design: &Design) -> Result<Imported>
     if !folder.is_dir() {
         return Err(Error::file(folder, "is not a folder"));
     }
-    let parts: Vec<CheckedPart> = ["train", "val", "test"]
-        .iter()
-        .map(|part| read_part(folder, dataset, design, part))
-        .collect::<Result<_>>()?;
+    // What wug wrote may be an excerpt: a part alone, or the first rows of each.
+    let written = written_parts(folder, &format!("hint/{dataset}"))?;
+    let mut names = vec!["train", "val", "test"];
+    if let Some(written) = &written {
+        names.retain(|part| written.iter().any(|(name, _)| name == part));
+    }
+    if names.is_empty() {
+        return Err(Error::file(folder, "has none of the parts train, val and test"));
+    }
+    let parts: Vec<CheckedPart> =
+        names.iter().map(|part| read_part(folder, dataset, design, part)).collect::<Result<_>>()?;
 
     let mut imported =
         Imported { prefixes: Vec::new(), subsets: Vec::new(), parts: Vec::new(), images: Vec::new() };
     let mut known: HashMap<Vec<u8>, u32> = HashMap::new();
-    for (name, part) in ["train", "val", "test"].into_iter().zip(parts) {
+    for (name, part) in names.into_iter().zip(parts) {
         let mut rows = Vec::with_capacity(part.rows.len());
         for (i, row) in part.rows.iter().enumerate() {
             let next = imported.prefixes.len() as u32;
             let row_of_table = *known.entry(row.prefix.clone()).or_insert(next);
             if row_of_table == next {
-                let subset = subset_of(design, &row.prefix, name).map_err(|what| part.fail(i, what))?;
+                let mut subset = subset_of(design, &row.prefix, name).map_err(|what| part.fail(i, what))?;
+                if written.is_some() && SUBSETS[subset as usize] == "SS" && row.subset.as_deref() == Some("I")
+                {
+                    subset = 0; // a row of train that the excerpt does not have
+                }
                 imported.prefixes.push(row.prefix.clone());
                 imported.subsets.push(subset);
             }
@@ -90,12 +102,16 @@ fn subset_of(design: &Design, prefix: &[u8], part: &str) -> Result<u8, String> {
 
 fn read_part(folder: &Path, dataset: &str, design: &Design, part: &str) -> Result<CheckedPart> {
     if let Some(raw) = read_written_by_wug(folder, &format!("hint/{dataset}"), part)? {
-        return files::check_raw(raw);
+        let subsets = read_fact(&raw.path, "subset")?;
+        return files::check_raw(raw, &subsets);
     }
     let name = files::file_name(design.symbol, part);
-    let path = folder.join(&name);
-    if path.is_file() {
-        return files::read(&path);
+    // All datasets together have a folder for those in symbols and one for those in images.
+    let inside = if dataset.ends_with("image") { "image" } else { "symbol" };
+    if let Some(path) =
+        [folder.join(&name), folder.join(inside).join(&name)].iter().find(|path| path.is_file())
+    {
+        return files::read(path);
     }
     let together = folder.join("fewshot_dataset.json");
     match design.symbol {

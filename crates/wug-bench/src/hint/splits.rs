@@ -65,32 +65,36 @@ impl Design {
 
     /// Whether sizes and bounds make sense.
     pub fn check(&self) -> Result<()> {
+        const MAX_VALUE: u64 = i64::MAX as u64;
+        const MIN_VALUE: u64 = 12;
+        let largest = self.value.clamp(MIN_VALUE + 1, MAX_VALUE);
+        let quotas = 1..=MAX_QUOTA as u64;
         let bounds = [
-            (self.operators <= MAX_OPERATORS, format!("operators is at most {MAX_OPERATORS}")),
+            ("operators", self.operators as u64, 0..=MAX_OPERATORS as u64, ""),
             (
-                self.train_operators <= self.operators,
-                format!(
-                    "train-operators ({}) is at most operators ({})",
-                    self.train_operators, self.operators
-                ),
+                "train-operators",
+                self.train_operators as u64,
+                0..=self.operators as u64,
+                ", that of operators",
             ),
-            (self.train_value >= 12, "train-value is at least 12".to_owned()),
-            (
-                self.train_value < self.value,
-                format!("train-value ({}) is below value ({})", self.train_value, self.value),
-            ),
-            (i64::try_from(self.value).is_ok(), format!("value is at most {}", i64::MAX)),
-            (
-                [self.train, self.val, self.test].iter().all(|quota| (1..=MAX_QUOTA).contains(quota)),
-                format!("train, val and test are from 1 to {MAX_QUOTA}"),
-            ),
-            // No result may have more than 5% of a pool: of fewer than 20 expressions that is none.
-            (self.val + self.test >= 20, "val and test together are at least 20".to_owned()),
+            ("value", self.value, MIN_VALUE + 1..=MAX_VALUE, ""),
+            ("train-value", self.train_value, MIN_VALUE..=largest - 1, ", below value"),
+            ("train", self.train as u64, quotas.clone(), ""),
+            ("val", self.val as u64, quotas.clone(), ""),
+            ("test", self.test as u64, quotas, ""),
         ];
-        match bounds.into_iter().find(|(holds, _)| !holds) {
-            None => Ok(()),
-            Some((_, what)) => Err(Error::usage(what)),
+        if let Some((name, value, range, why)) =
+            bounds.into_iter().find(|(_, value, range, _)| !range.contains(value))
+        {
+            let (first, last) = range.into_inner();
+            return Err(Error::usage(format!("{name}={value}: expected {first} to {last}{why}")));
         }
+        // No result may have more than 5% of a pool: of fewer than 20 expressions that is none.
+        if self.val + self.test < 20 {
+            let (val, test) = (self.val, self.test);
+            return Err(Error::usage(format!("val={val}, test={test}: expected 20 or more together")));
+        }
+        Ok(())
     }
 
     /// The place in [`SUBSETS`] of an expression that train does not have.
@@ -189,7 +193,7 @@ pub fn parts(design: &Design, pools: &[Pools]) -> (Vec<Part>, Vec<u8>) {
         let repeats = quota.div_ceil(small.len().max(1)).min(design.most_repeats(*operators));
         let length = (small.len() * repeats).min(quota);
         let trained: Vec<u32> = (first..first + seen as u32).cycle().take(length).collect();
-        let share = |quota: usize| (length * quota).checked_div(design.train).unwrap_or(0);
+        let share = |quota: usize| (length * quota).checked_div(design.train).unwrap_or(0).min(length);
         val.extend_from_slice(&trained[..share(design.val)]);
         test.extend_from_slice(&trained[..share(design.test)]);
         train.extend(trained);

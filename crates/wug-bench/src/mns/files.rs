@@ -1,5 +1,6 @@
 //! Files: the release's `.npz` with a problem each, folders that wug wrote, and problems from elsewhere as JSON lines.
 
+use std::collections::HashMap;
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,11 +8,13 @@ use std::sync::LazyLock;
 
 use rayon::prelude::*;
 
-use wug_data::{Dataset, Error, Manifest, Part, Picture, RawPart, Result, Selection, Table, read_jsonl};
+use wug_data::{
+    Dataset, Error, Manifest, Part, Picture, RawPart, Result, Selection, Table, read_fact, read_jsonl,
+};
 
 use super::derivations::{Derivation, derivations};
 use super::drawing::{PANEL, Reader, draw};
-use super::grammar::{Interpretation, Kind, Layout, Shape};
+use super::grammar::{Condition, Interpretation, Kind, Layout, Shape};
 use super::npz::{self, Array, Values};
 use super::problem::{LARGEST, MOST_PANELS, Problem};
 use super::sample::Sampler;
@@ -45,38 +48,42 @@ pub(crate) fn import(folder: &Path, design: &Design) -> Result<Imported> {
         };
         let Some(raw) = raw else { continue };
         let first = rows.rows.len() as u32;
-        rows.rows.extend(read_rows(&raw, &sampler, ours)?);
+        let rules = if ours { Some(read_fact(&raw.path, "rule")?) } else { None };
+        rows.rows.extend(read_rows(&raw, &sampler, rules.as_deref())?);
         parts.push(Part::new(part, (first..rows.rows.len() as u32).collect()));
     }
     if parts.is_empty() {
-        return import_npz(folder, &sampler);
+        return import_npz(folder, design, &sampler);
     }
     Ok(Imported { table: rows.table(), parts, pictures: Vec::new() })
 }
 
-/// The problems of a file. What wug wrote must be what the grammar makes; what comes from elsewhere need not.
-pub(crate) fn read_rows(raw: &RawPart, sampler: &Sampler, ours: bool) -> Result<Vec<Row>> {
-    let read = |line: &wug_data::RawRow| {
+/// The problems of a file. What wug wrote has rules, which must be what the grammar makes; what comes from elsewhere
+/// need not.
+pub(crate) fn read_rows(raw: &RawPart, sampler: &Sampler, rules: Option<&[String]>) -> Result<Vec<Row>> {
+    let read = |(i, line): (usize, &wug_data::RawRow)| {
         let problem: Problem = line.input.parse().map_err(|what: String| raw.fail(line, what))?;
         let answer = match line.target.trim().parse() {
             Ok(answer) if (1..=LARGEST).contains(&answer) => answer,
             _ => return Err(raw.fail(line, format!("the target is no number from 1 to {LARGEST}"))),
         };
-        let row = with_rule(problem, answer, sampler);
-        if ours && row.interpretation.is_none() {
-            return Err(raw.fail(line, format!("no calculation of the grammar gives {answer}")));
+        let rule = rules.and_then(|rules| rules.get(i)).filter(|rule| !rule.is_empty());
+        let row =
+            with_rule(problem, answer, sampler, |it| rule.is_some_and(|rule| it.rule().to_string() == *rule));
+        if let Some(rule) = rule.filter(|rule| row.rule.is_none_or(|found| found.to_string() != **rule)) {
+            return Err(raw.fail(line, format!("the calculation `{rule}` does not give {answer}")));
         }
         Ok(row)
     };
-    raw.rows.par_iter().map(read).collect()
+    raw.rows.par_iter().enumerate().map(read).collect()
 }
 
-/// A problem and its answer with the most probable rule that leads to it.
-fn with_rule(problem: Problem, answer: u16, sampler: &Sampler) -> Row {
+/// A problem and its answer with the most probable rule that leads to it, of those that fit what a file says if any do.
+fn with_rule(problem: Problem, answer: u16, sampler: &Sampler, fits: impl Fn(&Derivation) -> bool) -> Row {
     let derivation = derivations(&problem, sampler)
         .into_iter()
         .filter(|derivation| derivation.answer == answer)
-        .max_by(|one, other| one.weight.total_cmp(&other.weight));
+        .max_by(|one, other| fits(one).cmp(&fits(other)).then(one.weight.total_cmp(&other.weight)));
     let interpretation = derivation.as_ref().map(|derivation| derivation.interpretation);
     let rule = derivation.map(|derivation| derivation.rule());
     Row { problem, answer, interpretation, rule }
@@ -192,15 +199,24 @@ fn image(problem: &Problem) -> Array {
     Array { shape: vec![panels, PANEL, PANEL], values: Values::Bytes(pixels) }
 }
 
-/// All `.npz` files of a folder; the number in its name says to which part a file belongs.
-fn import_npz(folder: &Path, sampler: &Sampler) -> Result<Imported> {
+/// All `.npz` files of a folder; the number in its name says to which part a file belongs. They are ordered by that
+/// number, and files of one number by their condition, in the order in which the conditions take turns: so problems come
+/// back in the order in which they were written.
+fn import_npz(folder: &Path, design: &Design, sampler: &Sampler) -> Result<Imported> {
     let entries = fs::read_dir(folder).map_err(Error::io(folder))?;
     let mut files: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
     files.retain(|path| path.extension().is_some_and(|extension| extension == "npz"));
     if files.is_empty() {
         return Err(Error::file(folder, "has neither train.jsonl, val.jsonl, test.jsonl nor .npz files"));
     }
-    files.sort_by_cached_key(|path| (file_number(path), path.clone()));
+    let order: HashMap<String, usize> =
+        design.conditions.iter().enumerate().map(|(i, condition)| (condition_name(*condition), i)).collect();
+    let place = |path: &PathBuf| {
+        let name = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+        let condition = name.split_once("prob_").and_then(|(_, name)| name.split_once('_')?.1.into());
+        condition.and_then(|name: &str| order.get(name)).copied().unwrap_or(usize::MAX)
+    };
+    files.sort_by_cached_key(|path| (file_number(path), place(path), path.clone()));
     let read: Vec<Row> = files.par_iter().map(|path| read_npz(path, sampler)).collect::<Result<_>>()?;
     let mut parts: Vec<Part> = PARTS.iter().map(|(part, _)| Part::new(*part, Vec::new())).collect();
     for (row, path) in files.iter().enumerate() {
@@ -210,6 +226,14 @@ fn import_npz(folder: &Path, sampler: &Sampler) -> Result<Imported> {
     }
     parts.retain(|part| !part.rows.is_empty());
     Ok(Imported { table: Rows { rows: read }.table(), parts, pictures: files })
+}
+
+/// The condition as the names of files have it: `combination_problem_circle_include_analytical_2`.
+fn condition_name(condition: Condition) -> String {
+    let (layout, interpretation) = (condition.layout, condition.interpretation);
+    let how = if interpretation == Interpretation::Holistic { "holistic" } else { "analytical" };
+    let (kind, shape, parts) = (layout.kind().name(), condition.shape.name(), interpretation.parts());
+    format!("{kind}_problem_{shape}_{}_{how}_{parts}", layout.name())
 }
 
 /// 1003 for `prob_1003_combination_problem_circle_include_analytical_2.npz`.
@@ -282,13 +306,18 @@ impl<'a> Arrays<'a> {
         Ok(Picture { width: (panels * PANEL) as u32, height: PANEL as u32, pixels })
     }
 
-    /// The problem as the named fields have it; `None` if they are not all there.
-    fn fields(&self) -> Option<std::result::Result<Problem, String>> {
-        let texts = |name: &str| match &self.get(name)?.values {
+    /// The values of an array as texts.
+    fn texts(&self, name: &str) -> Option<Vec<String>> {
+        match &self.get(name)?.values {
             Values::Texts(texts) => Some(texts.clone()),
             Values::Whole(numbers) => Some(numbers.iter().map(ToString::to_string).collect()),
             Values::Bytes(_) => None,
-        };
+        }
+    }
+
+    /// The problem as the named fields have it; `None` if they are not all there.
+    fn fields(&self) -> Option<std::result::Result<Problem, String>> {
+        let texts = |name: &str| self.texts(name);
         let kind = texts("prob_type")?.first()?.replace("permutation", "composition");
         let kind = kind.replace("segmentation", "partition").replace("_problem", "");
         let [shape, layout] = <[String; 2]>::try_from(texts("geometrial_conditions")?).ok()?;
@@ -318,7 +347,15 @@ pub(crate) fn read_npz(path: &Path, sampler: &Sampler) -> Result<Row> {
         None => READER.read(&picture),
     };
     let problem = problem.map_err(|what| arrays.fail(what))?;
-    Ok(with_rule(problem, answer, sampler))
+    let (operators, conditions) = (arrays.texts("math_operators"), arrays.texts("mathematical_conditions"));
+    Ok(with_rule(problem, answer, sampler, |it| {
+        let signs = it.expression.operators().iter().map(|operator| operator.sign().to_string());
+        let how = if it.interpretation == Interpretation::Holistic { "holistic" } else { "analytical" };
+        conditions
+            .as_ref()
+            .is_some_and(|said| *said == [how.to_owned(), it.interpretation.parts().to_string()])
+            && operators.as_ref().is_some_and(|said| signs.eq(said.iter().cloned()))
+    }))
 }
 
 /// The picture of a file that has been read before.

@@ -129,7 +129,7 @@ impl Benchmark for Mns {
         let (rows, pictures) = if is_npz {
             (vec![files::read_npz(file, &sampler)?], vec![file.to_owned()])
         } else {
-            (files::read_rows(&read_jsonl(file)?, &sampler, false)?, Vec::new())
+            (files::read_rows(&read_jsonl(file)?, &sampler, None)?, Vec::new())
         };
         let parts = vec![Part::new("test", (0..rows.len() as u32).collect())];
         Ok(dataset_of(dataset, Rows { rows }.table(), parts, pictures, None))

@@ -126,7 +126,7 @@ pub fn read(path: &Path, with_daxy: bool, seed: u64) -> Result<Pairs> {
 }
 
 /// The parallel files of the release, where its folders are or are not above them.
-fn part_at(folder: &Path, path: &str) -> Result<Option<RawPart>> {
+pub(super) fn part_at(folder: &Path, path: &str) -> Result<Option<RawPart>> {
     let name = path.rsplit('/').next().unwrap_or(path);
     let stems: [PathBuf; 3] = [folder.join(path), folder.join("mt_data").join(name), folder.join(name)];
     let stem = stems.iter().find(|stem| Path::new(&format!("{}.src", stem.display())).is_file());

@@ -28,8 +28,9 @@ pub mod splits;
 use std::path::Path;
 use std::sync::Arc;
 
-use wug_data::{Dataset, Error, RawPart, Result, Selection, Table};
+use wug_data::{Dataset, Error, Part, RawPart, Result, Selection, Table, read_fact};
 
+use crate::import::written_parts;
 use crate::scan::files::write_lines;
 use crate::{
     About, Benchmark, EXACT, Exact, Family, Judge, Metric, NativeFile, Origin, Source, read_written_by_wug,
@@ -37,7 +38,6 @@ use crate::{
 
 pub use bleu::{BLEU, Bleu, bleu, tokenised};
 pub use files::normalised;
-use splits::Pairs;
 
 /// The benchmark MT.
 pub struct Mt;
@@ -108,16 +108,18 @@ impl Benchmark for Mt {
     fn make(&self, dataset: &str, source: &Source) -> Result<Dataset> {
         let task = task(dataset)?;
         let name = format!("mt/{dataset}");
-        let (pairs, seed) = match source {
-            Source::Seed(seed) => (splits::draw(*seed), *seed),
-            Source::Folder(path, seed) => (read(path, &name, task, *seed)?, *seed),
+        let (table, parts) = match source {
+            Source::Seed(seed) => splits::dataset(&splits::draw(*seed), task.with_daxy, *seed)?,
+            Source::Folder(path, seed) => match read_written(path, &name, task)? {
+                Some(read) => read,
+                None => splits::dataset(&files::read(path, task.with_daxy, *seed)?, task.with_daxy, *seed)?,
+            },
             Source::Official => {
                 return Err(Error::usage(format!(
                     "the release of {name} cannot be repeated from a seed: read it with --data DIR"
                 )));
             }
         };
-        let (table, parts) = splits::dataset(&pairs, task.with_daxy, seed)?;
         let table = if task.from_french { Arc::new(Table::clone(&table).reversed()) } else { table };
         Ok(Dataset { name, table, parts, pictures: None })
     }
@@ -173,28 +175,29 @@ fn swap(raw: &mut RawPart) {
     }
 }
 
-/// Pairs from files, English first: those of a folder that wug wrote, or of the papers.
-fn read(path: &Path, name: &str, task: Task, seed: u64) -> Result<Pairs> {
-    let part = |part: &str| {
-        let mut raw = read_written_by_wug(path, name, part)?;
-        if let Some(raw) = raw.as_mut().filter(|_| task.from_french) {
-            swap(raw);
-        }
-        Ok(raw.map(|raw| raw.rows.into_iter().map(|row| (row.input, row.target)).collect::<Vec<_>>()))
+/// The table, English first, and the parts of a folder that wug wrote; `None` for any other.
+fn read_written(folder: &Path, name: &str, task: Task) -> Result<Option<(Arc<Table>, Vec<Part>)>> {
+    let Some(sizes) = folder.is_dir().then(|| written_parts(folder, name)).transpose()?.flatten() else {
+        return Ok(None);
     };
-    if !path.is_dir() {
-        return files::read(path, task.with_daxy, seed);
-    }
-    match (part("train")?, part("test")?) {
-        (Some(mut train), Some(test)) => {
-            if task.with_daxy {
-                train.retain(|(english, french)| (english.as_str(), french.as_str()) != splits::DAXY);
+    let (mut parts, mut predicates) = (Vec::new(), Vec::new());
+    for (part, _) in sizes {
+        let raw = if let Some(mut raw) = read_written_by_wug(folder, name, &part)? {
+            if task.from_french {
+                swap(&mut raw);
             }
-            let validation = part("val-random")?.zip(part("train-wo-random")?);
-            Ok(Pairs { train, test, validation, ..Pairs::default() })
-        }
-        _ => files::read(path, task.with_daxy, seed),
+            predicates.extend(read_fact(&raw.path, "predicate").unwrap_or_default());
+            raw
+        } else {
+            let path = files::nacs_path(task.with_daxy, &part);
+            let missing = || Error::file(folder, format!("lacks {path}.src, which wug wrote"));
+            files::part_at(folder, &path)?.ok_or_else(missing)?
+        };
+        parts.push((part, raw.rows.into_iter().map(|row| (row.input, row.target)).collect::<Vec<_>>()));
     }
+    let rows: usize = parts.iter().map(|(_, pairs)| pairs.len()).sum();
+    let predicates = (predicates.len() == rows).then_some(&predicates);
+    Ok(Some(splits::as_read(parts, predicates)))
 }
 
 #[cfg(test)]

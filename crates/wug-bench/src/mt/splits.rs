@@ -153,24 +153,12 @@ pub fn dataset(pairs: &Pairs, with_daxy: bool, seed: u64) -> Result<(Arc<Table>,
         Some(validation) => found(&table, &train, validation)?,
         None => validation(&train, with_daxy, seed),
     };
-    let sentence = |row: usize| table.inputs.get(row as u32).to_string();
-    let labels: Vec<(String, String)> = predicates
-        .iter()
-        .enumerate()
-        .map(|(row, known)| {
-            let english = sentence(row);
-            let known = pairs.predicates.get(&english).map_or(*known, String::as_str);
-            let construction = english.strip_suffix(&format!("{known} .")).filter(|_| !known.is_empty());
-            (known.to_owned(), construction.map_or(String::new(), |begin| format!("{begin}X .")))
-        })
-        .collect();
-    table
-        .facts
-        .add_numbers("length", (0..labels.len()).map(|row| table.inputs.get(row as u32).ids().len() as i64));
-    if !pairs.predicates.is_empty() {
-        table.facts.add_labels("predicate", labels.iter().map(|(predicate, _)| predicate));
-        table.facts.add_labels("construction", labels.iter().map(|(_, construction)| construction));
-    }
+    let known = predicates.iter().enumerate().map(|(row, known)| {
+        let english = table.inputs.get(row as u32).to_string();
+        pairs.predicates.get(&english).map_or((*known).to_owned(), Clone::clone)
+    });
+    let known: Vec<String> = known.collect();
+    add_facts(&mut table, (!pairs.predicates.is_empty()).then_some(&known));
     let parts = vec![
         Part::new("train", train),
         Part::new("test", test),
@@ -180,6 +168,42 @@ pub fn dataset(pairs: &Pairs, with_daxy: bool, seed: u64) -> Result<(Arc<Table>,
         Part::new("train-wo-random", without),
     ];
     Ok((Arc::new(table), parts))
+}
+
+/// The table and the parts of pairs as they were read, with the predicate of each where it is known.
+pub fn as_read(parts: Vec<(String, Vec<Pair>)>, predicates: Option<&Vec<String>>) -> (Arc<Table>, Vec<Part>) {
+    let mut table = Table {
+        inputs: Sequences::new(Vocab::default(), " "),
+        targets: Sequences::new(Vocab::default(), " "),
+        facts: Facts::default(),
+    };
+    let mut rows_of = |(part, pairs): (String, Vec<Pair>)| {
+        let first = table.inputs.len() as u32;
+        for (english, french) in &pairs {
+            table.inputs.push_words(english.split_whitespace());
+            table.targets.push_words(french.split_whitespace());
+        }
+        Part::new(part, (first..table.inputs.len() as u32).collect())
+    };
+    let parts = parts.into_iter().map(&mut rows_of).collect();
+    add_facts(&mut table, predicates);
+    (Arc::new(table), parts)
+}
+
+/// Lengths, and predicates with the constructions they stand in, where they are known.
+fn add_facts(table: &mut Table, predicates: Option<&Vec<String>>) {
+    let rows = 0..table.inputs.len() as u32;
+    let lengths: Vec<i64> = rows.clone().map(|row| table.inputs.get(row).ids().len() as i64).collect();
+    table.facts.add_numbers("length", lengths);
+    let Some(predicates) = predicates else { return };
+    let construction = |(row, predicate): (u32, &String)| {
+        let english = table.inputs.get(row).to_string();
+        let begin = english.strip_suffix(&format!("{predicate} .")).filter(|_| !predicate.is_empty());
+        begin.map_or(String::new(), |begin| format!("{begin}X ."))
+    };
+    let constructions: Vec<String> = rows.zip(predicates).map(construction).collect();
+    table.facts.add_labels("predicate", predicates);
+    table.facts.add_labels("construction", constructions);
 }
 
 /// One line of train in ten, by a coin flip for each, as in the NACS paper.

@@ -1,28 +1,30 @@
-//! TSV and JSONL, read and written.
+//! TSV, JSONL and Parquet, read; TSV, written.
 
 use std::io::{self, Write};
 use std::path::Path;
 
-use wug_data::{Dataset, Error, Lines, RawPart, RawRow, Result, Selection, read_jsonl};
+use wug_data::{Dataset, Error, Lines, RawPart, RawRow, Result, Selection, read_jsonl, read_parquet};
 
 /// The rows of a part in a folder; `None` if it has no file for them.
 pub(crate) fn find(folder: &Path, part: &str) -> Result<Option<RawPart>> {
     if !folder.is_dir() {
         return Err(Error::file(folder, "is no folder"));
     }
-    let (tsv, jsonl) = (folder.join(format!("{part}.tsv")), folder.join(format!("{part}.jsonl")));
-    match (tsv.exists(), jsonl.exists()) {
-        (true, true) => Err(Error::file(folder, format!("has both {part}.tsv and {part}.jsonl: which one?"))),
-        (true, false) => read(&tsv).map(Some),
-        (false, true) => read(&jsonl).map(Some),
-        (false, false) => Ok(None),
+    let names = ["tsv", "jsonl", "parquet"].map(|extension| format!("{part}.{extension}"));
+    let found: Vec<&String> = names.iter().filter(|name| folder.join(name).exists()).collect();
+    match found.as_slice() {
+        [] => Ok(None),
+        [one] => read(&folder.join(one)).map(Some),
+        [one, other, ..] => Err(Error::file(folder, format!("has both {one} and {other}: which one?"))),
     }
 }
 
-/// The rows of a file: JSONL by its extension, else TSV.
+/// The rows of a file: JSONL or Parquet by its extension, else TSV.
 pub(crate) fn read(file: &Path) -> Result<RawPart> {
-    if file.extension().is_some_and(|extension| extension == "jsonl") {
-        return read_jsonl(file);
+    match file.extension().and_then(|extension| extension.to_str()) {
+        Some("jsonl") => return read_jsonl(file),
+        Some("parquet") => return read_parquet(file),
+        _ => {}
     }
     let mut lines = Lines::open(file)?;
     let mut rows = Vec::new();

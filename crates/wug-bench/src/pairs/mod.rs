@@ -1,7 +1,7 @@
 //! Pairs: anyone's own inputs and targets.
 //!
-//! *What would a learner make of my data?* A folder with `train` and `test`, each as TSV (`input TAB target`) or as JSONL
-//! (`{"input":...,"target":...}`), is learned from and scored by exact match. `val`, `dev` and `gen` are read where they
+//! *What would a learner make of my data?* A folder with `train` and `test`, each as TSV (`input TAB target`), as JSONL
+//! (`{"input":...,"target":...}`) or as Parquet with these columns, is learned from and scored by exact match. `val`, `dev` and `gen` are read where they
 //! are there.
 //!
 //! | dataset | rows | asks for |
@@ -10,7 +10,7 @@
 //!
 //! It is the only dataset, so `pairs` alone names it: `wug run pairs --data DIR --learner induced`.
 
-mod files;
+pub(crate) mod files;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -60,7 +60,7 @@ impl Benchmark for Pairs {
                 Some(part) if part.rows.is_empty() => return Err(Error::file(&part.path, "has no rows")),
                 Some(part) => parts.push((name, part)),
                 None if name == "train" || name == "test" => {
-                    let what = format!("has neither {name}.tsv nor {name}.jsonl");
+                    let what = format!("has none of {name}.tsv, {name}.jsonl and {name}.parquet");
                     return Err(Error::file(folder, what));
                 }
                 None => {}

@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use wug_data::{Dataset, Error, Lines, Part, RawPart, RawRow, Result, Selection};
 
 use super::splits::{self, MCD_SIZES, SIMPLE_TRAIN, Split};
-use crate::read_written_by_wug;
+use crate::import::written_parts;
+use crate::{Origin, read_written_by_wug};
 
 /// Where the SCAN repository has a part; parts that it does not have are named in its manner.
 pub fn scan_path(split: Split, part: &str) -> String {
@@ -179,10 +180,11 @@ pub fn import(folder: &Path, benchmark: &str, split: Split, seed: u64) -> Result
     if !folder.is_dir() {
         return Err(Error::file(folder, "is not a folder"));
     }
+    if let Some(parts) = import_excerpt(folder, benchmark, split)? {
+        return Ok(parts);
+    }
     let mut parts = Vec::new();
-    if let Split::Share(_) = split {
-        let simple = Imported::read(folder, benchmark, Split::Simple, "train")?;
-        let chosen = recover(Split::Simple, std::slice::from_ref(&simple))?;
+    if let Some(chosen) = chosen_by_simple(folder, benchmark, split)? {
         parts = splits::rule(split, &chosen);
     } else {
         let names: &[&str] = if split == Split::All { &["all"] } else { &["train", "test"] };
@@ -197,6 +199,44 @@ pub fn import(folder: &Path, benchmark: &str, split: Split, seed: u64) -> Result
     }
     splits::add_validation(split, &mut parts, seed);
     Ok(parts)
+}
+
+/// What wug wrote of a dataset with `--limit` or of a part alone; `None` for any other folder. Its rows are checked one
+/// by one: they do not make up the split.
+fn import_excerpt(folder: &Path, benchmark: &str, split: Split) -> Result<Option<Vec<Part>>> {
+    let dataset = format!("{benchmark}/{}", split.name());
+    let Some(sizes) = written_parts(folder, &dataset)? else { return Ok(None) };
+    let whole = |(part, rows): &(String, usize)| splits::size(split, part).is_none_or(|size| size == *rows);
+    let named = |part: &str| sizes.iter().any(|(name, _)| name == part);
+    let is_whole = if split == Split::All { named("all") } else { named("train") && named("test") };
+    if is_whole && sizes.iter().all(whole) {
+        return Ok(None);
+    }
+    let expected = if split.origin() == Origin::Rule { splits::rule(split, &[]) } else { Vec::new() };
+    let mut parts: Vec<Part> = Vec::new();
+    for (name, rows) in sizes {
+        let imported = Imported::read(folder, benchmark, split, &name)?;
+        imported.check_number(rows)?;
+        if let Some(part) = expected.iter().find(|part| part.name == name) {
+            imported.check_among(&part.rows)?;
+        }
+        parts.push(imported.part);
+    }
+    Ok(Some(parts))
+}
+
+/// The choice behind a share of the simple split in the layout of the NACS repository, which has only the simple split.
+fn chosen_by_simple(folder: &Path, benchmark: &str, split: Split) -> Result<Option<Vec<u32>>> {
+    let has = |split, part| read_part(folder, benchmark, split, part).map(|found| found.is_some());
+    if !matches!(split, Split::Share(_)) || has(split, "train")? || has(split, "test")? {
+        return Ok(None);
+    }
+    let layout = ["data/scan/simple/train.src", "simple/train.src"];
+    if !layout.iter().any(|path| folder.join(path).is_file()) {
+        return Ok(None);
+    }
+    let simple = Imported::read(folder, benchmark, Split::Simple, "train")?;
+    recover(Split::Simple, std::slice::from_ref(&simple)).map(Some)
 }
 
 /// Reads the validation parts that the folder has.
@@ -231,11 +271,12 @@ fn recover(split: Split, imported: &[Imported]) -> Result<Vec<u32>> {
     };
     let fail = |what: String| Err(Error::file(&train.raw.path, what));
     match split {
-        Split::Simple => {
+        Split::Simple | Split::Share(_) => {
             let mut rows = train.part.rows.clone();
             distinct(&mut rows);
-            if rows.len() != SIMPLE_TRAIN || train.part.rows.len() != SIMPLE_TRAIN {
-                return fail(format!("has {} different commands, not {SIMPLE_TRAIN}", rows.len()));
+            let wanted = splits::size(split, "train").unwrap_or(SIMPLE_TRAIN);
+            if rows.len() != wanted || train.part.rows.len() != wanted {
+                return fail(format!("has {} different commands, not {wanted}", rows.len()));
             }
             Ok(rows)
         }
@@ -324,6 +365,33 @@ impl Imported {
         Ok(Self { split, raw, part: Part::new(part, rows) })
     }
 
+    /// Checks that no line is missing or was added since wug wrote them.
+    fn check_number(&self, rows: usize) -> Result<()> {
+        if self.part.rows.len() == rows {
+            return Ok(());
+        }
+        let what = format!("has {} lines, not {rows} as wug wrote it", self.part.rows.len());
+        Err(Error::file(&self.raw.path, what))
+    }
+
+    /// Checks that every row is one of the expected ones.
+    fn check_among(&self, expected: &[u32]) -> Result<()> {
+        let mut belongs = vec![false; self.split.language().size() as usize];
+        for &row in expected {
+            belongs[row as usize] = true;
+        }
+        let mut rows = self.raw.rows.iter().zip(&self.part.rows);
+        match rows.find(|&(_, &row)| !belongs[row as usize]) {
+            None => Ok(()),
+            Some((line, _)) => Err(self.does_not_belong(line)),
+        }
+    }
+
+    fn does_not_belong(&self, line: &RawRow) -> Error {
+        let (command, part, split) = (&line.input, &self.part.name, self.split.name());
+        self.raw.fail(line, format!("`{command}` does not belong to {part} of {split}"))
+    }
+
     /// Checks that the rows are the expected ones, in any order.
     fn check(&self, expected: &[u32]) -> Result<()> {
         let mut open = vec![0i64; self.split.language().size() as usize];
@@ -334,16 +402,12 @@ impl Imported {
             open[row as usize] -= 1;
             if open[row as usize] < 0 {
                 let times = expected.iter().filter(|&&other| other == row).count();
-                let what = match times {
-                    0 => format!(
-                        "`{}` does not belong to {} of {}",
-                        line.input,
-                        self.part.name,
-                        self.split.name()
-                    ),
-                    times => format!("`{}` belongs here {times} times, not more", line.input),
-                };
-                return Err(self.raw.fail(line, what));
+                return Err(match times {
+                    0 => self.does_not_belong(line),
+                    times => {
+                        self.raw.fail(line, format!("`{}` belongs here {times} times, not more", line.input))
+                    }
+                });
             }
         }
         if let Some(row) = open.iter().position(|&times| times > 0) {

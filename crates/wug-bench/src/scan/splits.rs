@@ -221,7 +221,7 @@ pub fn rule(split: Split, chosen: &[u32]) -> Vec<Part> {
         Split::All => vec![Part::new("all", all().collect())],
         Split::Simple => parts(chosen.to_vec(), all().filter(|&row| !is_chosen[row as usize]).collect()),
         Split::Share(share) => {
-            let train = &chosen[..(LANGUAGE.size() * share / 100) as usize];
+            let train = &chosen[..chosen.len().min((LANGUAGE.size() * share / 100) as usize)];
             rule(Split::Simple, train)
         }
         Split::Length => {
@@ -331,6 +331,29 @@ pub fn released_choice_size(split: Split) -> usize {
         Split::Fewshot(32, 3) => 31,
         Split::Fewshot(64, rep) => [61, 61, 63, 62, 60][rep as usize - 1],
         split => choice_size(split),
+    }
+}
+
+/// How many rows a part of a split has, if every draw has as many.
+pub fn size(split: Split, part: &str) -> Option<usize> {
+    let share = |share: u32| (LANGUAGE.size() * share / 100) as usize;
+    let all = LANGUAGE.size() as usize;
+    let (train, test) = match split {
+        Split::All => return (part == "all").then_some(all),
+        Split::Simple => (SIMPLE_TRAIN, all - SIMPLE_TRAIN),
+        Split::Share(percent) => (share(percent), all - share(percent)),
+        Split::Mcd(_) => MCD_SIZES,
+        // Released files may add fewer commands than their name says.
+        Split::Fewshot(..) => return None,
+        split => {
+            let parts = rule(split, &draw(split, 0));
+            return parts.iter().find(|known| known.name == part).map(|part| part.rows.len());
+        }
+    };
+    match part {
+        "train" => Some(train),
+        "test" => Some(test),
+        _ => None,
     }
 }
 

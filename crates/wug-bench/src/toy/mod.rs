@@ -9,6 +9,7 @@
 //! |---|---|---|---|
 //! | `random-N` | 400 | 200 | longer sentences and new combinations of language N |
 
+mod files;
 mod language;
 
 use std::collections::BTreeSet;
@@ -18,6 +19,7 @@ use std::sync::Arc;
 use wug_data::{Dataset, Error, Facts, Part, Result, Selection, Sequences, Streams, Table, Vocab};
 use wug_grammar::{Arena, NodeId};
 
+use crate::pairs::files::write_tsv;
 use crate::{About, Benchmark, Family, NativeFile, Origin, Source};
 use language::Language;
 
@@ -61,24 +63,29 @@ impl Benchmark for Toy {
 
     fn make(&self, dataset: &str, source: &Source) -> Result<Dataset> {
         let number = language_number(dataset)?;
-        let Source::Seed(seed) = source else {
-            return Err(Error::usage(format!("toy/{dataset} has no release: it is drawn with --seed N")));
-        };
         let language = language::draw(number).map_err(|error| Error::usage(error.to_string()))?;
-        Ok(sentences(&language, dataset, *seed))
+        match source {
+            Source::Seed(seed) => Ok(sentences(&language, dataset, *seed)),
+            Source::Folder(folder, _) => files::import(folder, dataset, &language),
+            Source::Official => {
+                Err(Error::usage(format!("toy/{dataset} has no release: it is drawn with --seed N")))
+            }
+        }
     }
 
     fn is_released(&self, _: &str, _: &str) -> bool {
         false
     }
 
-    fn native_files<'a>(&self, _: &'a Dataset, _: &'a Selection<'a>) -> Vec<NativeFile<'a>> {
-        Vec::new()
+    fn native_files<'a>(&self, dataset: &'a Dataset, selection: &'a Selection<'a>) -> Vec<NativeFile<'a>> {
+        let folder = dataset.name.trim_start_matches("toy/");
+        let path = format!("{folder}/{}.tsv", selection.name);
+        vec![NativeFile { path, write: Box::new(|out| write_tsv(dataset, selection, out)) }]
     }
 
     fn read_gold(&self, dataset: &str, file: &Path) -> Result<Dataset> {
         language_number(dataset)?;
-        Err(Error::file(file, "toy has no files of its own"))
+        Ok(crate::scan::as_given(format!("toy/{dataset}"), crate::pairs::files::read(file)?))
     }
 }
 

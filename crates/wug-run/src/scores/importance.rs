@@ -22,6 +22,8 @@ pub struct Importance {
     pub n: usize,
     /// How often the classifier says what is true, of the examples it has seen.
     pub fit: f64,
+    /// The same for verdicts that were shuffled, so that nothing can matter: what a fit of this size is worth.
+    pub null_fit: f64,
     /// For each feature its share of all importance; they sum to 1, if anything matters.
     pub shares: Vec<FeatureShare>,
 }
@@ -35,6 +37,8 @@ pub struct FeatureShare {
     pub share: f64,
     /// That loss itself.
     pub loss: f64,
+    /// The loss for verdicts that were shuffled: a loss no larger than this means nothing.
+    pub null_loss: f64,
 }
 
 /// Features of the examples that a slice keeps (all if there is none) against whether they were answered right: each
@@ -66,34 +70,40 @@ pub fn importance(
         (0..right.len()).map(|i| columns.iter().map(|column| column[i]).collect()).collect()
     };
     let neighbours = KdTree::new(points(&columns));
-    let answers = &right;
-    let accuracy = |points: &[Vec<f64>]| {
-        let agree = |(point, right): (&Vec<f64>, &bool)| {
-            let votes = neighbours.nearest(point, K).iter().filter(|&&i| answers[i]).count();
-            (votes * 2 > K.min(answers.len())) == *right
+    let accuracy = |points: &[Vec<f64>], right: &[bool]| {
+        let agree = |(point, own): (&Vec<f64>, &bool)| {
+            let votes = neighbours.nearest(point, K).iter().filter(|&&i| right[i]).count();
+            (votes * 2 > K.min(right.len())) == *own
         };
-        let agreeing = points.par_iter().zip(&right).filter(|&pair| agree(pair)).count();
+        let agreeing = points.par_iter().zip(right).filter(|&pair| agree(pair)).count();
         agreeing as f64 / right.len().max(1) as f64
     };
-    let fit = accuracy(&points(&columns));
-    let mut losses = Vec::new();
-    for (i, feature) in features.iter().enumerate() {
-        let streams = Streams::new("importance", &format!("{} {}", selection.name, feature.fact), seed);
-        let mut loss = 0.0;
-        for repeat in 0..REPEATS {
-            let mut shuffled = columns.clone();
-            streams.item(repeat).shuffle(&mut shuffled[i]);
-            loss += (fit - accuracy(&points(&shuffled))) / REPEATS as f64;
-        }
-        losses.push(loss);
-    }
+    let fit_and_losses = |right: &[bool], repeats: u64| {
+        let fit = accuracy(&points(&columns), right);
+        let loss = |(i, feature): (usize, &Feature)| {
+            let streams = Streams::new("importance", &format!("{} {}", selection.name, feature.fact), seed);
+            let lost = (0..repeats).map(|repeat| {
+                let mut shuffled = columns.clone();
+                streams.item(repeat).shuffle(&mut shuffled[i]);
+                (fit - accuracy(&points(&shuffled), right)) / repeats as f64
+            });
+            lost.fold(0.0, |sum, loss| sum + loss)
+        };
+        (fit, features.iter().enumerate().map(loss).collect::<Vec<f64>>())
+    };
+    let (fit, losses) = fit_and_losses(&right, REPEATS);
+    let mut shuffled = right.clone();
+    Streams::new("importance", &format!("{} verdicts", selection.name), seed).item(0).shuffle(&mut shuffled);
+    let (null_fit, null_losses) = fit_and_losses(&shuffled, 1);
     let total: f64 = losses.iter().sum();
-    let shares = features.iter().zip(&losses).map(|(feature, &loss)| FeatureShare {
+    let losses = losses.iter().zip(&null_losses);
+    let shares = features.iter().zip(losses).map(|(feature, (&loss, &null_loss))| FeatureShare {
         fact: feature.fact.to_owned(),
         share: if total == 0.0 { 0.0 } else { loss / total },
         loss,
+        null_loss,
     });
-    Ok(Importance { n: right.len(), fit, shares: shares.collect() })
+    Ok(Importance { n: right.len(), fit, null_fit, shares: shares.collect() })
 }
 
 fn number(fact: &Fact, row: u32, logarithm: bool) -> f64 {

@@ -3,14 +3,16 @@
 mod importance;
 mod interval;
 mod kd_tree;
+mod mismatch;
 mod sampled;
 mod score;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use wug_bench::Benchmark;
+use wug_bench::{Benchmark, Draw};
 use wug_data::{Dataset, Error, Fact, Result};
 use wug_learn::ModelSize;
 
@@ -18,6 +20,7 @@ use crate::{Neighbours, Symbols};
 
 pub use importance::{FeatureShare, Importance, importance};
 pub use interval::wilson;
+pub use mismatch::{Suspect, mismatch};
 pub use sampled::{AnswerStates, PassAtK, SampleScores};
 pub use score::{Group, GroupValue, Groups, Scored, Tally, score};
 
@@ -42,6 +45,18 @@ pub struct Scores {
     pub learned: Option<ModelSize>,
     /// The metric.
     pub metric: String,
+    /// The draw that was scored against.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub draw: Option<Draw>,
+    /// The hash of each part of it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub hashes: BTreeMap<String, String>,
+    /// The file of predictions, if they were read from one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub predictions: Option<PredictionsRead>,
+    /// What the predictions seem to be made for instead, where they score badly.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
     /// Each part that was scored.
     pub parts: Vec<PartScores>,
     /// Predictions that the judge was asked to explain.
@@ -50,6 +65,15 @@ pub struct Scores {
     /// Nearest training inputs by a decoder's states.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub neighbours: Vec<Neighbours>,
+}
+
+/// What a file of predictions holds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PredictionsRead {
+    /// How many.
+    pub n: usize,
+    /// In which format.
+    pub format: String,
 }
 
 /// The scores of a part.
@@ -138,6 +162,10 @@ impl Scores {
             reads: None,
             learned: None,
             metric: metric.to_owned(),
+            draw: None,
+            hashes: BTreeMap::new(),
+            predictions: None,
+            hint: None,
             parts: scored.iter().map(part).collect::<Result<_>>()?,
             explained: Vec::new(),
             neighbours: Vec::new(),

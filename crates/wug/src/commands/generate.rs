@@ -1,29 +1,36 @@
 use std::collections::HashSet;
 use std::io::{self, Write};
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rayon::prelude::*;
 
-use wug_bench::{Address, BENCHMARKS, Benchmark, Origin, Source, card};
+use wug_bench::{Address, BENCHMARKS, Benchmark, Files, Origin, Source, card, collection_card};
 use wug_data::{
     Dataset, Error, FileEntry, FileWriter, Folder, Manifest, Part, PartSize, Result, Selection, picture_path,
-    write_jsonl, write_parquet,
+    write_image_list, write_jsonl_counted, write_parquet_counted,
 };
 
 use crate::args::{Format, Generate};
 use crate::output::{Done, out, thousands};
+use crate::progress::{LOG_EVERY, Progress};
 
 pub(crate) fn run(args: &Generate) -> Done {
-    let whole = BENCHMARKS.iter().find(|benchmark| benchmark.about().name == args.dataset);
+    // A benchmark with one dataset names that.
+    let whole = match args.dataset.parse::<Address>() {
+        Ok(_) => None,
+        Err(_) => BENCHMARKS.iter().find(|benchmark| benchmark.about().name == args.dataset),
+    };
     let source = args.data.source()?;
     let settings = args.data.settings()?;
     let addresses = match whole {
-        Some(benchmark) => datasets_of(*benchmark, args.format, matches!(source, Source::Folder(..))),
+        Some(benchmark) => datasets_of(*benchmark, args.format, &source)?,
         None => vec![args.dataset.parse::<Address>()?],
     };
-    let about = addresses[0].benchmark.about();
+    let Some(first) = addresses.first() else {
+        let what = format!("no dataset of {} can be drawn: read them with --data DIR", args.dataset);
+        return Err(Error::usage(what).into());
+    };
+    let about = first.benchmark.about();
     if args.no_pictures && args.format == Format::Native {
         return Err(Error::usage(
             "--no-pictures: the official files have them; choose --format jsonl or parquet",
@@ -48,8 +55,8 @@ pub(crate) fn run(args: &Generate) -> Done {
     }
     let layout =
         Layout { folder: Folder::create(&args.out)?, whole: whole.is_some(), shared: Mutex::default() };
-    let progress = progress(addresses.len() as u64, args.quiet);
-    let written: Vec<(Vec<PartSize>, Vec<FileEntry>)> = addresses
+    let progress = Progress::start(args.quiet, LOG_EVERY);
+    let written: Vec<Written> = addresses
         .par_iter()
         .map(|address| {
             let made;
@@ -59,14 +66,23 @@ pub(crate) fn run(args: &Generate) -> Done {
                 made = make(address)?;
                 &made
             };
-            let written = write(args, address, dataset, &layout);
-            progress.inc(1);
-            written
+            write(args, address, dataset, &layout, &progress)
         })
         .collect::<Result<_>>()?;
-    progress.finish_and_clear();
+    progress.finish();
 
-    let (parts, files): (Vec<_>, Vec<_>) = written.into_iter().unzip();
+    let card = whole.filter(|_| args.format != Format::Native).map(|benchmark| {
+        let datasets: Vec<(String, Files)> = addresses
+            .iter()
+            .zip(&written)
+            .map(|(address, written)| (address.dataset.clone(), written.listed.clone()))
+            .collect();
+        let text = collection_card(*benchmark, &datasets, &command(args, &args.dataset));
+        layout.folder.file("README.md", |out| out.write_all(text.as_bytes()))
+    });
+    let card = card.transpose()?;
+    let (parts, files): (Vec<_>, Vec<_>) =
+        written.into_iter().map(|written| (written.sizes, written.files)).unzip();
     let manifest = Manifest {
         schema: 1,
         wug: env!("CARGO_PKG_VERSION").to_owned(),
@@ -77,7 +93,7 @@ pub(crate) fn run(args: &Generate) -> Done {
         settings: settings.typed(),
         parts: parts.into_iter().flatten().collect(),
         licence: about.licence.to_owned(),
-        files: files.into_iter().flatten().collect(),
+        files: files.into_iter().flatten().chain(card).collect(),
     };
     layout.folder.finish(&manifest)?;
 
@@ -95,15 +111,28 @@ pub(crate) fn run(args: &Generate) -> Done {
     Ok(())
 }
 
-/// All datasets of a benchmark that can be made; as native files only those that the release has.
-fn datasets_of(benchmark: &'static dyn Benchmark, format: Format, imported: bool) -> Vec<Address> {
+/// All datasets of a benchmark that can be made; as native files only those that the release has, if there is one.
+fn datasets_of(benchmark: &'static dyn Benchmark, format: Format, source: &Source) -> Result<Vec<Address>> {
+    let (imported, written) = match source {
+        Source::Folder(folder, _) if folder.is_dir() => (true, Manifest::read(folder)?),
+        Source::Folder(..) => (true, None),
+        _ => (false, None),
+    };
+    // A folder that wug wrote says which datasets it has.
+    let has = |name: &String| {
+        let begin = format!("{name}#");
+        written.as_ref().is_none_or(|written| written.parts.iter().any(|size| size.part.starts_with(&begin)))
+    };
     let families = benchmark.families().into_iter();
-    families
+    let names: Vec<String> = families
         .filter(|family| imported || family.origin != Origin::Imported)
         .flat_map(|family| family.names)
-        .filter(|name| format != Format::Native || benchmark.is_released(name, benchmark.default_part(name)))
-        .map(|dataset| Address { benchmark, dataset, part: None })
-        .collect()
+        .filter(has)
+        .collect();
+    let is_released = |name: &String| benchmark.is_released(name, benchmark.default_part(name));
+    let all = format != Format::Native || !names.iter().any(is_released);
+    let names = names.into_iter().filter(|name| all || is_released(name));
+    Ok(names.map(|dataset| Address { benchmark, dataset, part: None }).collect())
 }
 
 /// How the files of one or all datasets of a benchmark lie in a folder.
@@ -115,14 +144,33 @@ struct Layout {
     shared: Mutex<HashSet<String>>,
 }
 
+/// What was written of a dataset.
+struct Written {
+    sizes: Vec<PartSize>,
+    files: Vec<FileEntry>,
+    listed: Files,
+}
+
+/// The command that writes the same files.
+fn command(args: &Generate, dataset: &str) -> String {
+    let limit = args.limit.map_or_else(String::new, |limit| format!(" --limit {limit}"));
+    let without = if args.no_pictures { " --no-pictures" } else { "" };
+    let (format, data) = (args.format.name(), args.data.typed());
+    format!("wug generate {dataset} --format {format}{data}{limit}{without} --out DIR")
+}
+
 fn write(
     args: &Generate,
     address: &Address,
     dataset: &Dataset,
     layout: &Layout,
-) -> Result<(Vec<PartSize>, Vec<FileEntry>)> {
+    progress: &Progress,
+) -> Result<Written> {
     let Layout { folder, whole, shared } = layout;
     let selections = selections(args, address, dataset)?;
+    progress.expect(selections.iter().map(|selection| selection.positions.len()).sum());
+    let done = |rows| progress.add(rows);
+    let has_pictures = dataset.pictures.is_some();
     let prefix = if *whole { format!("{}#", address.dataset) } else { String::new() };
     let sizes = selections
         .iter()
@@ -138,9 +186,14 @@ fn write(
         match args.format {
             Format::Native => {
                 let native = address.benchmark.native_files(dataset, selection);
+                // Some releases have a file for each row.
+                let is_file_a_row = native.len() == selection.positions.len();
                 let written: Result<Vec<Option<FileEntry>>> = native
                     .par_iter()
                     .map(|file| {
+                        if is_file_a_row {
+                            done(1);
+                        }
                         let path = if *whole { &file.path } else { file.name() };
                         let is_first =
                             shared.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_owned());
@@ -148,16 +201,21 @@ fn write(
                     })
                     .collect();
                 files.extend(written?.into_iter().flatten());
+                if !is_file_a_row {
+                    done(selection.positions.len());
+                }
             }
             Format::Jsonl => {
                 let path = format!("{inside}{}.jsonl", selection.name);
-                files.push(folder.file(&path, |out| write_jsonl(dataset, selection, out))?);
-                files.extend(write_pictures(dataset, selection, folder, &inside)?);
+                // Where there are pictures, a row is done when its picture is.
+                let count: &(dyn Fn(usize) + Sync) = if has_pictures { &|_| () } else { &done };
+                files.push(folder.file(&path, |out| write_jsonl_counted(dataset, selection, out, count))?);
+                files.extend(write_pictures(dataset, selection, folder, &inside, &done)?);
             }
             Format::Parquet => {
                 let path = format!("{inside}{}.parquet", selection.name);
                 files.push(folder.file(&path, |out: &mut FileWriter| {
-                    write_parquet(dataset, selection, out).map_err(io::Error::other)
+                    write_parquet_counted(dataset, selection, out, &done).map_err(io::Error::other)
                 })?);
             }
         }
@@ -170,13 +228,11 @@ fn write(
             files.push(folder.pictures(&path, pictures.names.len(), name, |i| (pictures.draw)(i))?);
         }
     } else {
-        let without = if args.no_pictures { " --no-pictures" } else { "" };
-        let (format, data) = (args.format.name(), args.data.typed());
-        let made = format!("wug generate {address} --format {format}{data}{without} --out DIR");
+        let made = command(args, &address.to_string());
         let text = card(address.benchmark, dataset, &selections, args.format.name(), &made);
         files.push(folder.file(&format!("{inside}README.md"), |out| out.write_all(text.as_bytes()))?);
     }
-    Ok((sizes, files))
+    Ok(Written { sizes, files, listed: Files::of(dataset, &selections, args.format.name()) })
 }
 
 /// Writes the pictures of a part beside its JSONL file, if it has any.
@@ -185,13 +241,21 @@ fn write_pictures(
     selection: &Selection<'_>,
     folder: &Folder,
     inside: &str,
-) -> Result<Option<FileEntry>> {
-    let Some(pictures) = &dataset.pictures else { return Ok(None) };
+    done: &(dyn Fn(usize) + Sync),
+) -> Result<Vec<FileEntry>> {
+    let Some(pictures) = &dataset.pictures else { return Ok(Vec::new()) };
     let path = format!("{inside}{}", picture_path(selection, ""));
     let path = path.trim_end_matches(".png");
     let name = |i: usize| format!("{}.png", selection.part.id(selection.positions[i] as usize));
-    let draw = |i: usize| pictures.picture(&selection.part.name, selection.positions[i]);
-    folder.pictures(path, selection.positions.len(), name, draw).map(Some)
+    let draw = |i: usize| {
+        let picture = pictures.picture(&selection.part.name, selection.positions[i]);
+        done(1);
+        picture
+    };
+    let written = folder.pictures(path, selection.positions.len(), name, draw)?;
+    let list =
+        folder.file(&format!("{path}metadata.jsonl"), |out| write_image_list(dataset, selection, out))?;
+    Ok(vec![written, list])
 }
 
 /// The part that was asked for, or all; as native files, those that the release has or that stand for them.
@@ -204,15 +268,4 @@ fn selections<'a>(args: &Generate, address: &Address, dataset: &'a Dataset) -> R
     let parts =
         dataset.parts.iter().filter(|part| args.format != Format::Native || !is_released || released(part));
     Ok(parts.map(|part| Selection::whole(part).limited(args.limit)).collect())
-}
-
-fn progress(steps: u64, quiet: bool) -> ProgressBar {
-    let bar = ProgressBar::with_draw_target(
-        Some(steps),
-        if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() },
-    );
-    let style = ProgressStyle::with_template("{bar:40} {pos}/{len} datasets, {eta} left");
-    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-    bar.enable_steady_tick(Duration::from_millis(200));
-    bar
 }

@@ -1,8 +1,9 @@
+use std::collections::BTreeMap;
 use std::io::Write;
 
-use wug_bench::{Address, Judge};
-use wug_data::{Dataset, Error, Predictions, Result, Selection, write_file};
-use wug_run::{Explained, Scored, Scores, score};
+use wug_bench::{Address, Draw, Judge, Settings, Source};
+use wug_data::{Dataset, Error, Fact, Prediction, Predictions, Result, Selection, write_file};
+use wug_run::{Explained, PredictionsRead, Scored, Scores, Suspect, mismatch, score};
 
 use crate::args::Score;
 use crate::output::{Done, json, out, shorten};
@@ -12,17 +13,27 @@ pub(crate) fn run(args: &Score) -> Done {
     let address: Address = args.dataset.parse()?;
     let metric = args.metric.as_deref().unwrap_or(address.benchmark.metrics()[0].name);
     let judge = address.benchmark.judge(metric)?;
-    let predictions = Predictions::read(&args.predictions)?;
-    let dataset = dataset(args, &address)?;
-    let fact = args.by.as_deref().map(|fact| dataset.table.facts.column(fact)).transpose()?;
+    let (source, settings) = (args.data.source()?, args.data.settings()?);
+    let dataset = dataset(args, &address, &source, &settings)?;
+    let facts: Vec<&Fact> =
+        args.by.iter().map(|fact| dataset.table.facts.column(fact)).collect::<Result<_>>()?;
 
-    let selections: Vec<Selection<'_>> = parts(&address, &dataset, &predictions)
-        .iter()
-        .map(|part| Ok(dataset.select(part)?.limited(args.limit)))
-        .collect::<Result<_>>()?;
-    let aligned = predictions.align(&selections)?;
+    let select = |parts: &[String]| -> Result<Vec<Selection<'_>>> {
+        parts.iter().map(|part| Ok(dataset.select(part)?.limited(args.limit))).collect()
+    };
+    let in_order = select(&parts(&address, &dataset, &[]))?;
+    let predictions = Predictions::read_for(&args.predictions, args.format, &dataset, &in_order)?;
+    let selections = select(&parts(&address, &dataset, &predictions.parts()))?;
+    let rows = predictions
+        .align_rows(&selections)
+        .map_err(|error| with_part_of_size(error, &dataset, &predictions))?;
+    let draw = args.gold.as_ref().map_or_else(|| Draw::of(&source), |gold| Ok(Draw::of_file(gold)))?;
+    let hashes = check_draw(&draw, &dataset, &predictions, &selections, &rows)?;
+    let aligned: Vec<Vec<&str>> =
+        rows.iter().map(|rows| rows.iter().map(|row| row.text.as_str()).collect()).collect();
     let scored: Vec<Scored<'_>> = selections
-        .into_iter()
+        .iter()
+        .cloned()
         .zip(&aligned)
         .map(|(selection, texts)| score(&dataset, selection, texts, judge.as_ref()))
         .collect();
@@ -31,10 +42,28 @@ pub(crate) fn run(args: &Score) -> Done {
         write_file(path, |out| write_verdicts(&scored, out))?;
     }
     let benchmark = &*address.benchmark;
-    let mut scores = Scores::new(benchmark, &dataset, metric, &scored, fact.as_slice(), args.importance)?;
+    let mut scores = Scores::new(benchmark, &dataset, metric, &scored, &facts, args.importance)?;
+    scores.hint = mismatch(&Suspect {
+        benchmark,
+        dataset_name: &address.dataset,
+        source: &source,
+        settings: &settings,
+        dataset: &dataset,
+        selections: &selections,
+        limit: args.limit,
+        predictions: &predictions,
+        judge: judge.as_ref(),
+        accuracy: accuracy(&scored),
+    });
+    let (n, format) = (predictions.len(), predictions.format().to_string());
+    scores.predictions = Some(PredictionsRead { n, format });
+    scores.draw = Some(draw);
+    scores.hashes = hashes;
+    let wrong = first_wrong(&scored, args.explain_first);
     scores.explained = args
         .explain
         .iter()
+        .chain(&wrong)
         .map(|id| explain(id, &dataset, judge.as_ref(), &scored, &aligned))
         .collect::<Result<_>>()?;
     if args.json {
@@ -49,6 +78,59 @@ pub(crate) fn run(args: &Score) -> Done {
     }
     out.flush()?;
     Ok(())
+}
+
+/// The share of all predictions that is right.
+fn accuracy(scored: &[Scored<'_>]) -> f64 {
+    let tallies = scored.iter().map(Scored::total);
+    let (right, n) = tallies.fold((0, 0), |(right, n), tally| (right + tally.correct, n + tally.n));
+    right as f64 / (n as f64).max(1.0)
+}
+
+/// The ids of the first wrong predictions.
+fn first_wrong(scored: &[Scored<'_>], most: usize) -> Vec<String> {
+    let all = scored.iter().flat_map(|scored| scored.selection().examples().zip(scored.verdicts()));
+    all.filter(|(_, verdict)| !verdict.correct).take(most).map(|((id, _), _)| id).collect()
+}
+
+/// An error about too few predictions, with the part that has as many.
+fn with_part_of_size(error: Error, dataset: &Dataset, predictions: &Predictions) -> Error {
+    let fits = dataset.parts.iter().find(|part| part.rows.len() == predictions.len());
+    match (error, fits) {
+        (Error::Line { path, line, what }, Some(part)) if what.starts_with("ends after") => {
+            let what = format!("{what} ({1} has as many: score {0}#{1})", dataset.name, part.name);
+            Error::Line { path, line, what }
+        }
+        (error, _) => error,
+    }
+}
+
+/// Checks what the predictions say about the draw and the inputs they are for; the hash of each part.
+fn check_draw(
+    draw: &Draw,
+    dataset: &Dataset,
+    predictions: &Predictions,
+    selections: &[Selection<'_>],
+    rows: &[Vec<&Prediction>],
+) -> Result<BTreeMap<String, String>> {
+    let mut hashes = BTreeMap::new();
+    for (selection, rows) in selections.iter().zip(rows) {
+        let hash = dataset.part_sha256(selection.part);
+        for ((id, row), prediction) in selection.examples().zip(rows) {
+            if let Some(said) = &prediction.draw {
+                draw.check(said, &selection.part.name, &hash)
+                    .map_err(|what| predictions.fail(prediction, what))?;
+            }
+            let input = dataset.table.inputs.get(row);
+            if let Some(said) = prediction.input.as_ref().filter(|said| !input.same_words(said)) {
+                let (said, input) = (shorten(said, 60), shorten(&input.to_string(), 60));
+                let what = format!("its input is `{said}`, but that of {id} of {draw} is `{input}`");
+                return Err(predictions.fail(prediction, what));
+            }
+        }
+        hashes.insert(selection.part.name.clone(), hash);
+    }
+    Ok(hashes)
 }
 
 /// Finds the prediction with an id and has the judge say what it says of it.
@@ -77,9 +159,9 @@ fn explain(
 }
 
 /// What the predictions are scored against.
-fn dataset(args: &Score, address: &Address) -> Result<Dataset> {
+fn dataset(args: &Score, address: &Address, source: &Source, settings: &Settings) -> Result<Dataset> {
     let Some(gold) = &args.gold else {
-        return address.benchmark.make_with(&address.dataset, &args.data.source()?, &args.data.settings()?);
+        return address.benchmark.make_with(&address.dataset, source, settings);
     };
     let mut dataset = address.benchmark.read_gold(&address.dataset, gold)?;
     if let Some(part) = &address.part {
@@ -89,17 +171,13 @@ fn dataset(args: &Score, address: &Address) -> Result<Dataset> {
     Ok(dataset)
 }
 
-/// The parts to score: the one asked for, those that the ids name, or the benchmark's own.
-fn parts(address: &Address, dataset: &Dataset, predictions: &Predictions) -> Vec<String> {
-    if let Some(part) = &address.part {
-        return vec![part.clone()];
+/// The parts to score: those asked for, those that the ids name, or the benchmark's own.
+fn parts(address: &Address, dataset: &Dataset, named: &[&str]) -> Vec<String> {
+    if let Some(parts) = &address.part {
+        return parts.split(',').map(str::to_owned).collect();
     }
-    let named: Vec<String> = predictions
-        .parts()
-        .iter()
-        .filter(|part| dataset.part(part).is_some())
-        .map(ToString::to_string)
-        .collect();
+    let named: Vec<String> =
+        named.iter().filter(|part| dataset.part(part).is_some()).map(ToString::to_string).collect();
     let default = address.benchmark.default_part(&address.dataset);
     match named.as_slice() {
         [] => vec![

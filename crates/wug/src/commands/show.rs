@@ -48,11 +48,15 @@ pub(crate) fn run(args: &Show) -> Done {
     }
     let table = &dataset.table;
     if let Some(path) = &args.out {
-        if path.extension().is_some_and(|extension| extension == "svg") {
-            write_svg(&address, &dataset, &selection, path)?;
-        } else {
-            write_sheet(&dataset, &selection, path)?;
+        match path.extension().and_then(|extension| extension.to_str()) {
+            Some("svg") => write_svg(&address, &dataset, &selection, path)?,
+            Some("png") => write_sheet(&dataset, &selection, path)?,
+            _ => {
+                let what = format!("--out {}: expected a name that ends with .png or .svg", path.display());
+                return Err(Error::usage(what).into());
+            }
         }
+        wrote(path);
     }
 
     let examples: Vec<ShownExample<'_>> = selection
@@ -144,6 +148,11 @@ fn shorten_image(line: &str) -> Cow<'_, str> {
         }
         None => Cow::Borrowed(line),
     }
+}
+
+/// Says what was written; not on standard output, which may be JSON.
+pub(crate) fn wrote(path: &Path) {
+    anstream::eprintln!("wrote {}", path.display());
 }
 
 /// The most examples of a contact sheet.

@@ -51,6 +51,7 @@ pub(crate) fn run(args: &Show, address: &Address, dataset: &Dataset) -> Done {
             {
                 let path = folder.join(format!("{}.{extension}", statistic.name));
                 write_file(&path, |out| out.write_all(text.as_bytes()))?;
+                crate::commands::show::wrote(&path);
             }
         }
     }

@@ -10,14 +10,23 @@ pub fn svg_sheet(problems: &[Problem]) -> String {
     if let [problem] = problems {
         return svg(problem);
     }
+    /// Around each problem.
+    const MARGIN: usize = 8;
     let panels = problems.iter().map(|problem| problem.panels.len()).max().unwrap_or(1);
-    let (width, height) = (panels * SIZE, problems.len().max(1) * SIZE);
+    let line = SIZE + MARGIN;
+    let (width, height) = (panels * SIZE + 2 * MARGIN, problems.len().max(1) * line + MARGIN);
     let mut text = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
-         height=\"{height}\">\n"
+         height=\"{height}\">\n<rect width=\"{width}\" height=\"{height}\" fill=\"white\"/>\n"
     );
     for (i, problem) in problems.iter().enumerate() {
-        text.push_str(&svg(problem).replacen("<svg ", &format!("<svg y=\"{}\" ", i * SIZE), 1));
+        let top = MARGIN + i * line;
+        text.push_str(&svg(problem).replacen("<svg ", &format!("<svg x=\"{MARGIN}\" y=\"{top}\" "), 1));
+        let _ = writeln!(
+            text,
+            "<rect x=\"{MARGIN}\" y=\"{top}\" width=\"{}\" height=\"{SIZE}\" fill=\"none\" stroke=\"#888\"/>",
+            problem.panels.len() * SIZE
+        );
     }
     text.push_str("</svg>\n");
     text

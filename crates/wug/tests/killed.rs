@@ -1,0 +1,169 @@
+//! Whoever kills or interrupts `generate` or `score` and gives the same command again gets the same files: nothing is
+//! lost, nothing stuck, nothing left behind.
+#![cfg(unix)]
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use common::{command, files, files_or_none, ok, text};
+use wug_data::{Stream, Streams};
+
+/// Commands that write in each way: many datasets, pictures, a file for each row, columns, verdicts.
+const COMMANDS: [&[&str]; 6] = [
+    &["generate", "recogs", "--format", "jsonl", "--limit", "3000", "--out", "OUT"],
+    &["generate", "hint/fewshot-x-image", "--format", "jsonl", "--limit", "700", "--out", "OUT"],
+    &["generate", "hint/fewshot-y-image", "--format", "native", "--limit", "200", "--out", "OUT"],
+    &["generate", "mns/circle-to-20", "--format", "native", "--limit", "300", "--out", "OUT"],
+    &["generate", "mns/circle-to-20", "--format", "parquet", "--limit", "300", "--out", "OUT"],
+    &["score", "scan/length", "--predictions", "PREDICTIONS", "--verdicts", "OUT/verdicts.jsonl"],
+];
+
+fn content(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    files(folder).into_iter().map(|(name, path)| (name, fs::read(path).unwrap())).collect()
+}
+
+/// A command in a folder of its own, and what it writes when nobody disturbs it.
+struct Work {
+    args: Vec<String>,
+    out: std::path::PathBuf,
+    expected: BTreeMap<String, Vec<u8>>,
+    time: Duration,
+    _folder: tempfile::TempDir,
+}
+
+impl Work {
+    fn new(args: &[&str]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let out = folder.path().join("out");
+        let predictions = folder.path().join("predictions.txt");
+        fs::write(&predictions, "I_JUMP\n".repeat(3920)).unwrap();
+        let place = |arg: &&str| arg.replace("OUT", text(&out)).replace("PREDICTIONS", text(&predictions));
+        let args: Vec<String> = args.iter().map(place).collect();
+        let mut work = Self { args, out, expected: BTreeMap::new(), time: Duration::ZERO, _folder: folder };
+        work.clear();
+        let start = Instant::now();
+        work.run();
+        (work.time, work.expected) = (start.elapsed(), content(&work.out));
+        work
+    }
+
+    /// Takes the output away; verdicts go into a folder that is there.
+    fn clear(&self) {
+        let _ = fs::remove_dir_all(&self.out);
+        if self.args[0] == "score" {
+            fs::create_dir(&self.out).unwrap();
+        }
+    }
+
+    fn run(&self) {
+        ok(&self.args.iter().map(String::as_str).collect::<Vec<_>>());
+    }
+
+    /// Starts the command and sends it a signal at some moment of its work.
+    fn disturbed(&self, signal: &str, stream: &mut Stream) -> ExitStatus {
+        let args: Vec<&str> = self.args.iter().map(String::as_str).collect();
+        let mut child = command(&args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let share = stream.below(1100) as u32;
+        std::thread::sleep(self.time * share / 1000);
+        let id = child.id().to_string();
+        // It may have ended before.
+        let _ = Command::new("kill").args([signal, &id]).stderr(Stdio::null()).status();
+        child.wait().unwrap()
+    }
+
+    /// The same command again gives what it gives undisturbed.
+    fn check(&self, after: &str) {
+        self.run();
+        let found = content(&self.out);
+        let names = |content: &BTreeMap<String, Vec<u8>>| content.keys().cloned().collect::<Vec<_>>();
+        assert_eq!(names(&found), names(&self.expected), "{:?} after {after}", self.args);
+        assert!(found == self.expected, "{:?} after {after}: other bytes", self.args);
+    }
+}
+
+/// Disturbs every command so often, in turn into a new folder and over what stands there.
+fn survives(kills: u64, interrupts: u64) {
+    let work: Vec<Work> = COMMANDS.iter().map(|args| Work::new(args)).collect();
+    let streams = Streams::new("killed", "moments", 0);
+    for round in 0..kills {
+        let (work, mut stream) = (&work[round as usize % work.len()], streams.item(round));
+        match stream.below(3) {
+            0 => work.clear(),
+            1 if work.args[0] == "generate" => {
+                work.clear();
+                ok(&["generate", "scan/all", "--out", text(&work.out)]);
+            }
+            _ => {}
+        }
+        // Sometimes twice, before anybody has cleaned up.
+        for _ in 0..=stream.below(2) {
+            work.disturbed("-KILL", &mut stream);
+        }
+        work.check(&format!("kill {round}"));
+    }
+    for round in 0..interrupts {
+        let (work, mut stream) = (&work[round as usize % work.len()], streams.item(1 << 32 | round));
+        work.clear();
+        let status = work.disturbed("-INT", &mut stream);
+        match status.code() {
+            Some(0) => {}
+            Some(130) => {
+                let left = files_or_none(&work.out);
+                assert!(left == 0 || left == work.expected.len(), "{:?}: {left} files left", work.args);
+            }
+            // So early that nobody listened yet.
+            None => {}
+            other => panic!("{:?} interrupted: {other:?}", work.args),
+        }
+        work.check(&format!("interrupt {round}"));
+    }
+}
+
+#[test]
+fn a_few_kills_and_interrupts() {
+    survives(12, 6);
+}
+
+#[test]
+#[ignore = "takes minutes; scripts/nightly runs it"]
+fn two_hundred_kills_and_fifty_interrupts() {
+    survives(200, 50);
+}
+
+/// What a killed process left is told from what another process is writing.
+#[test]
+fn stale_folders_are_removed_and_living_ones_respected() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    let stale = out.join(".wug.partial-4194999");
+    fs::create_dir_all(&stale).unwrap();
+    fs::write(stale.join("train.jsonl"), "half a li").unwrap();
+    ok(&["generate", "scan/all", "--out", text(&out)]);
+    assert!(!stale.exists());
+
+    // A process that moved some of its files before it was killed.
+    let moved = folder.path().join("moved");
+    let stale = moved.join(".wug.partial-4194998");
+    fs::create_dir_all(&stale).unwrap();
+    let manifest = fs::read_to_string(out.join("wug.json")).unwrap();
+    fs::write(stale.join("wug.json"), &manifest).unwrap();
+    fs::write(moved.join("all.jsonl"), "moved").unwrap();
+    ok(&["generate", "scan/length", "--format", "parquet", "--out", text(&moved)]);
+    assert!(!stale.exists() && !moved.join("all.jsonl").exists());
+
+    // Somebody who writes holds a lock.
+    let alive = out.join(".wug.partial-4194997");
+    fs::create_dir_all(&alive).unwrap();
+    let lock = fs::File::create(alive.join(".lock")).unwrap();
+    lock.lock().unwrap();
+    let message = common::fails(1, &["generate", "scan/all", "--out", text(&out)]);
+    assert!(message.contains("is being written by another wug"), "{message}");
+    drop(lock);
+    ok(&["generate", "scan/all", "--out", text(&out)]);
+    assert!(!alive.exists());
+}

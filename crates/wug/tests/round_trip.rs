@@ -1,0 +1,150 @@
+//! What wug writes, it reads: every dataset in every format, written again from `--data`, is the same bytes.
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use common::{files, ok, text, wug};
+
+const FORMATS: [&str; 3] = ["native", "jsonl", "parquet"];
+
+/// The files of a folder, less what says how they were made.
+fn content(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let made = |name: &String| name == "wug.json" || name.ends_with("README.md");
+    let files = files(folder).into_iter().filter(|(name, _)| !made(name));
+    files.map(|(name, path)| (name, fs::read(path).unwrap())).collect()
+}
+
+/// Writes a dataset, or all of a benchmark, reads it, writes it again, and compares.
+fn round_trip(dataset: &str, format: &str, more: &[&str]) {
+    let folder = tempfile::tempdir().unwrap();
+    let (first, second) = (folder.path().join("first"), folder.path().join("second"));
+    let generate = |out: &Path, source: &[&str]| {
+        let args = ["generate", dataset, "--format", format, "--out", text(out)];
+        ok(&[&args[..], source].concat())
+    };
+    generate(&first, more);
+    generate(&second, &["--data", text(&first)]);
+    let (first, second) = (content(&first), content(&second));
+    assert!(!first.is_empty(), "{dataset} as {format} has no files");
+    let names = |content: &BTreeMap<String, Vec<u8>>| content.keys().cloned().collect::<Vec<_>>();
+    assert_eq!(names(&first), names(&second), "{dataset} as {format}");
+    for (name, bytes) in &first {
+        if bytes != &second[name] {
+            let line = |bytes: &[u8], i| {
+                bytes.split(|&b| b == b'\n').nth(i).map(String::from_utf8_lossy).map(String::from)
+            };
+            let at = (0..).find(|&i| line(bytes, i) != line(&second[name], i)).unwrap();
+            panic!(
+                "{dataset} as {format}: {name} line {}:\n{:?}\n{:?}",
+                at + 1,
+                line(bytes, at).map(|line| line.chars().take(400).collect::<String>()),
+                line(&second[name], at).map(|line| line.chars().take(400).collect::<String>())
+            );
+        }
+    }
+}
+
+/// What makes a dataset small enough for a test.
+fn small(benchmark: &str) -> &'static [&'static str] {
+    match benchmark {
+        "hint" => &["--with", "train=30", "--with", "val=8", "--with", "test=12", "--seed", "4"],
+        "mns" => &["--limit", "60", "--seed", "4"],
+        _ => &["--seed", "4"],
+    }
+}
+
+/// One dataset of each family that can be drawn.
+fn representatives() -> Vec<String> {
+    let listing: serde_json::Value = serde_json::from_str(&ok(&["list", "--json"])).unwrap();
+    let mut seen = std::collections::BTreeSet::new();
+    let all = listing["datasets"].as_array().unwrap().iter();
+    let drawn =
+        all.filter(|dataset| dataset["rows"] != "import").map(|dataset| dataset["dataset"].as_str().unwrap());
+    let family = |name: &str| {
+        name.split(['-', '_']).map(|word| word.trim_end_matches(char::is_numeric)).collect::<String>()
+    };
+    drawn.filter(|name| seen.insert(family(name))).map(str::to_owned).collect()
+}
+
+/// Every family, in every format; those that are large in one of them, in turn.
+#[test]
+fn every_family_comes_back_in_every_format() {
+    let names = representatives();
+    assert!(names.len() > 40, "{names:?}");
+    for (i, name) in
+        names.iter().filter(|name| !["mns/circle", "mns/shapes"].contains(&name.as_str())).enumerate()
+    {
+        let benchmark = name.split('/').next().unwrap();
+        let is_large = matches!(benchmark, "cogs" | "recogs" | "mns");
+        let formats = if is_large { &FORMATS[i % 3..][..1] } else { &FORMATS[..] };
+        for format in formats {
+            round_trip(name, format, small(benchmark));
+        }
+    }
+}
+
+#[test]
+fn a_whole_benchmark_comes_back() {
+    for format in FORMATS {
+        round_trip("mt", format, small("mt"));
+    }
+    round_trip("hint", "native", small("hint"));
+    round_trip("recogs", "jsonl", &["--limit", "500"]);
+}
+
+#[test]
+fn an_excerpt_comes_back() {
+    for name in [
+        "scan/length",
+        "scan/simple-p4",
+        "nacs/addprim-jump",
+        "cogs/main",
+        "hint/symbol",
+        "mt/fr-en",
+        "toy/random-3",
+    ] {
+        for format in FORMATS {
+            let more: &[&str] = if name.starts_with("hint") {
+                &["--limit", "70", "--with", "train=500"]
+            } else {
+                &["--limit", "70"]
+            };
+            round_trip(name, format, more);
+        }
+        round_trip(&format!("{name}#test"), "jsonl", &["--limit", "40"]);
+    }
+}
+
+#[test]
+fn a_users_own_pairs_come_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let own = folder.path().join("own");
+    fs::create_dir(&own).unwrap();
+    fs::write(own.join("train.tsv"), "walk\tWALK\nwalk twice\tWALK WALK\n").unwrap();
+    fs::write(own.join("test.tsv"), "run twice\tRUN RUN\n").unwrap();
+    for format in FORMATS {
+        round_trip("pairs", format, &["--data", text(&own)]);
+    }
+    let output = wug(&["generate", "pairs", "--out", text(&folder.path().join("none"))]);
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{message}");
+    assert!(message.contains("pairs are your own: give --data DIR"), "{message}");
+}
+
+/// All of them: a few minutes.
+#[test]
+#[ignore = "takes minutes; scripts/nightly runs it"]
+fn every_dataset_comes_back_in_every_format() {
+    let listing: serde_json::Value = serde_json::from_str(&ok(&["list", "--json"])).unwrap();
+    for dataset in
+        listing["datasets"].as_array().unwrap().iter().filter(|dataset| dataset["rows"] != "import")
+    {
+        let name = dataset["dataset"].as_str().unwrap();
+        for format in FORMATS {
+            round_trip(name, format, small(name.split('/').next().unwrap()));
+        }
+    }
+}
