@@ -29,13 +29,15 @@ pub enum Reads {
     Tokens,
     /// Images.
     Images,
+    /// Tokens or images, whatever the inputs are.
+    Any,
 }
 
 impl Reads {
     /// Whether inputs of this kind can be given to it.
     pub fn accepts(self, kind: InputKind) -> bool {
         match self {
-            Self::Nothing => true,
+            Self::Nothing | Self::Any => true,
             Self::Tokens => kind == InputKind::Tokens,
             Self::Images => kind == InputKind::Images,
         }

@@ -29,6 +29,7 @@ mod chance;
 mod induced;
 mod input;
 mod learner;
+mod llm;
 pub mod mns;
 mod model;
 pub mod neural;
@@ -41,7 +42,8 @@ pub use chance::Chance;
 pub use induced::Induced;
 pub use input::{Image, Input, Oracle, Question, questions};
 pub use learner::{About, Learner, Reads, input_kind, learner};
-pub use model::{Answer, DecoderStates, Model, ModelSize, answer_each};
+pub use llm::{Llm, preview_requests};
+pub use model::{Answer, Answering, DecoderStates, Model, ModelSize, Watch, answer_each};
 pub use protocols::{PROTOCOLS, Protocol};
 pub use settings::{Default, EXECUTION_SETTINGS, Preset, Setting, Settings};
 pub use task::{Lesson, Lessons, Progress, Task, Validation};
@@ -52,6 +54,7 @@ pub static LEARNERS: &[&dyn Learner] = &[
     &AlwaysOne,
     &Chance,
     &Induced,
+    &Llm,
     &mns::SearchPure,
     &mns::SearchContext,
     &mns::Bayes,

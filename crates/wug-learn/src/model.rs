@@ -1,3 +1,5 @@
+use std::sync::atomic::AtomicBool;
+
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -11,6 +13,11 @@ use crate::Question;
 pub struct Answer {
     /// The prediction; `None` to abstain, which is scored as wrong.
     pub text: Option<String>,
+    /// Whether there is no prediction through no fault of the model, as when a server did not respond. It is scored as
+    /// wrong, and the score says how many there are.
+    pub unanswered: bool,
+    /// The predictions of which this is the majority vote, where several were sampled.
+    pub samples: Vec<Option<String>>,
     /// How it was derived, for a person.
     pub explanation: Option<String>,
     /// The probability that the model gives it.
@@ -48,6 +55,14 @@ pub trait Model: Send + Sync {
     /// If an answer could not be had, as when a server does not respond. A model that has no answer abstains instead.
     fn answers(&self, questions: &[Question<'_>]) -> Result<Vec<Answer>>;
 
+    /// Answers as [`Model::answers`] does; a model that takes long also tells how far it is, and stops when interrupted.
+    ///
+    /// # Errors
+    /// As [`Model::answers`]; [`Error::Unfinished`](wug_data::Error::Unfinished) if it stopped and can go on.
+    fn answers_watched(&self, questions: &[Question<'_>], _: &Watch<'_>) -> Result<Vec<Answer>> {
+        self.answers(questions)
+    }
+
     /// The decoder's states, if it has a recurrent decoder.
     fn decoder_states(&self) -> Option<&dyn DecoderStates> {
         None
@@ -62,6 +77,30 @@ pub trait Model: Send + Sync {
     fn files(&self) -> Vec<(&'static str, String)> {
         Vec::new()
     }
+}
+
+/// Who watches a model answer.
+pub struct Watch<'a> {
+    /// Stops the model when it becomes true, if it can go on later.
+    pub interrupted: &'a AtomicBool,
+    /// Told how far it is.
+    pub answering: &'a (dyn Fn(Answering<'_>) + Sync),
+}
+
+/// What a model that takes long tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answering<'a> {
+    /// Something to know, once.
+    Note(&'a str),
+    /// How far it is.
+    Progress {
+        /// Questions answered.
+        done: usize,
+        /// Questions in all.
+        of: usize,
+        /// What else to know now.
+        message: &'a str,
+    },
 }
 
 /// A model with a recurrent decoder, whose states can be looked at.

@@ -49,6 +49,8 @@ pub enum Default {
     },
     /// `true` or `false`; false unless set.
     Flag,
+    /// Any text.
+    Text(&'static str),
     /// One of some words, the first unless set.
     Word(&'static [&'static str]),
     /// One of some words, each of which stands for values of other settings; none unless set. What is set beside it has
@@ -66,7 +68,19 @@ pub struct Preset {
 }
 
 /// Settings that say how to execute a run and do not change its result.
-pub const EXECUTION_SETTINGS: &[&str] = &["checkpoint", "device"];
+pub const EXECUTION_SETTINGS: &[&str] = &[
+    "cache",
+    "checkpoint",
+    "concurrency",
+    "device",
+    "key-from",
+    "max-cost",
+    "max-tokens",
+    "price-in",
+    "price-out",
+    "retries",
+    "timeout",
+];
 
 /// Two ways to say one thing. Who gives one of them means it: a preset's value of the other no longer counts.
 const ALTERNATIVES: &[(&str, &str)] =
@@ -82,6 +96,7 @@ impl Default {
             Self::Whole { default, .. } | Self::Seconds { default, .. } => (*default).into(),
             Self::Number { default, .. } => (*default).into(),
             Self::Flag => false.into(),
+            Self::Text(default) => (*default).into(),
             Self::Word(words) => words[0].into(),
             Self::Preset(_) => NONE.into(),
         }
@@ -97,6 +112,7 @@ impl Default {
                 format!("a time from {least}s to {most}s (such as 90, 90s, 5m or 2h)")
             }
             Self::Flag => "true or false".to_owned(),
+            Self::Text(_) => "a text".to_owned(),
             Self::Word(words) => either(words),
             Self::Preset(presets) => either(&names(presets()).collect::<Vec<_>>()),
         }
@@ -124,6 +140,7 @@ impl Default {
                 seconds.filter(|seconds| (least..=most).contains(&seconds)).map(Value::from)
             }
             Self::Flag => text.parse().ok().map(|flag: bool| flag.into()),
+            Self::Text(_) => Some(text.into()),
             Self::Word(words) => words.iter().find(|word| **word == text).map(|word| (*word).into()),
             Self::Preset(presets) => names(presets()).find(|name| *name == text).map(Value::from),
         }
@@ -234,7 +251,7 @@ impl Settings {
         self.values[name].as_bool().expect("a flag")
     }
 
-    /// A word.
+    /// A word or a text.
     ///
     /// # Panics
     /// If the learner has no such setting.

@@ -117,6 +117,7 @@ fn execute(spec: &RunSpec, all: &[RunSpec], folder: &Path, batch: &Batch<'_>) ->
         folder: Some(place),
         interrupted: batch.interrupted,
         progress: &|_| (),
+        answering: &|_| (),
     };
     Prepared::new(spec)?.execute(&options).map(|_| ())
 }

@@ -4,9 +4,12 @@ use std::time::{Duration, Instant};
 
 use wug_bench::{Address, Draw};
 use wug_data::{Dataset, Error, Fact, InputKind, Result, Selection};
-use wug_learn::{Answer, Learner, Model, Progress, Settings, Task, input_kind, learner, questions};
+use wug_learn::{
+    Answer, Answering, Learner, Model, Progress, Settings, Task, Watch, input_kind, learner, questions,
+};
 
 use crate::folder::RunFolder;
+use crate::scores::{AnswerStates, SampleScores};
 use crate::{Existing, RunRecord, RunSpec, Scored, Scores, neighbours, score};
 
 /// How a run is executed. Nothing here changes its result.
@@ -23,6 +26,8 @@ pub struct Options<'a> {
     pub interrupted: &'a AtomicBool,
     /// Told now and then how far the learner is.
     pub progress: &'a (dyn Fn(Progress) + Sync),
+    /// Told now and then how far a model is that takes long to answer.
+    pub answering: &'a (dyn Fn(Answering<'_>) + Sync),
 }
 
 static NEVER: AtomicBool = AtomicBool::new(false);
@@ -36,6 +41,7 @@ impl Default for Options<'_> {
             time_limit: None,
             interrupted: &NEVER,
             progress: &|_| (),
+            answering: &|_| (),
         }
     }
 }
@@ -127,6 +133,11 @@ impl Prepared {
         let (benchmark, metric) = (&*self.address.benchmark, &self.spec.metric);
         let mut scores =
             Scores::new(benchmark, &self.dataset, metric, &scored, &self.facts()?, self.spec.importance)?;
+        let judge = benchmark.judge(metric)?;
+        for ((part, scored), answers) in scores.parts.iter_mut().zip(&scored).zip(&answers) {
+            part.states = AnswerStates::of(answers, part.tally.correct);
+            part.samples = SampleScores::of(&self.dataset, scored, answers, judge.as_ref());
+        }
         scores.learner = Some(self.spec.learner.clone());
         scores.reads = self.spec.reads;
         scores.learned = model.size();
@@ -190,7 +201,9 @@ impl Prepared {
         let oracle = self.learner.oracle(&self.settings);
         let (mut answers, mut scored) = (Vec::new(), Vec::new());
         for selection in self.selections()? {
-            let given = model.answers(&questions(&self.dataset, &selection, self.reads, oracle))?;
+            let watch = Watch { interrupted: options.interrupted, answering: options.answering };
+            let asked = questions(&self.dataset, &selection, self.reads, oracle);
+            let given = model.answers_watched(&asked, &watch)?;
             let texts: Vec<&str> =
                 given.iter().map(|answer| answer.text.as_deref().unwrap_or_default()).collect();
             scored.push(score(&self.dataset, selection, &texts, judge.as_ref()));

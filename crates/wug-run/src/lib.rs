@@ -27,8 +27,8 @@ pub use execute::{Options, Prepared, Run};
 pub use folder::{Existing, RUN_SCHEMA, RunRecord, Status};
 pub use neighbours::{Neighbour, Neighbours};
 pub use scores::{
-    Explained, FeatureShare, Group, GroupValue, Groups, Importance, PartScores, PredictionsRead,
-    SCORES_SCHEMA, Scored, Scores, SeedScores, SeedSummary, SliceScores, Suspect, Tally, importance,
-    mismatch, score, wilson,
+    AnswerStates, Explained, FeatureShare, Group, GroupValue, Groups, Importance, PartScores, PassAtK,
+    PredictionsRead, SCORES_SCHEMA, SampleScores, Scored, Scores, SeedScores, SeedSummary, SliceScores,
+    Suspect, Tally, importance, mismatch, score, wilson,
 };
 pub use spec::{RunSpec, Symbols};

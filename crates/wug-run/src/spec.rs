@@ -85,6 +85,24 @@ impl RunSpec {
         Ok(())
     }
 
+    /// Changes settings that only say how to execute, from `name=value` texts.
+    pub fn set_execution(&mut self, given: &[String]) -> Result<()> {
+        let about = learner(&self.learner)?.about();
+        let read = Settings::read(about, given)?.to_map();
+        for name in given.iter().filter_map(|text| text.split('=').next()) {
+            if !EXECUTION_SETTINGS.contains(&name) {
+                let can = about.settings.iter().map(|setting| setting.name);
+                let can: Vec<&str> = can.filter(|name| EXECUTION_SETTINGS.contains(name)).collect();
+                return Err(Error::usage(format!(
+                    "`{name}` decides about the result and cannot be changed in a run that is resumed; these can: {}",
+                    can.join(", ")
+                )));
+            }
+            self.settings.insert(name.to_owned(), read[name].clone());
+        }
+        Ok(())
+    }
+
     /// Chooses the metric.
     pub fn judge_by(&mut self, metric: &str) -> Result<()> {
         let address: Address = self.dataset.parse()?;

@@ -230,6 +230,9 @@ pub(crate) struct Show {
     /// Show how the examples are distributed instead
     #[arg(long)]
     pub(crate) stats: bool,
+    /// Print what the learner llm would send instead: a style such as few-shot, or a .toml file (docs/llm.md)
+    #[arg(long, value_name = "STYLE", conflicts_with_all = ["stats", "answer", "out"])]
+    pub(crate) prompt: Option<String>,
     /// Write the pictures as one PNG file, or drawings (mns) as .svg; with --stats, a folder of CSV and SVG files
     #[arg(long, value_name = "PATH", value_hint = ValueHint::AnyPath)]
     pub(crate) out: Option<PathBuf>,

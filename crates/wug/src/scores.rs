@@ -1,6 +1,6 @@
 //! The score table that `score` and `run` share.
 
-use std::io::Write;
+use std::io::{self, Write};
 
 use serde::Serialize;
 
@@ -48,6 +48,7 @@ pub(crate) fn write_scores(
                 part.tally.undecided, part.part
             )?;
         }
+        show_states(out, part)?;
         show_importance(out, part)?;
         for groups in &part.by {
             writeln!(out, "\n{BOLD}{} by {}{BOLD:#}", part.part, groups.fact)?;
@@ -108,6 +109,44 @@ fn write_neighbours(neighbours: &Neighbours, out: &mut impl Write) -> std::io::R
     )?;
     let row = |near: &Neighbour| vec![shorten(&near.input, 60), format!("{:.2}", near.cosine)];
     write!(out, "{}", table(&["input", "cosine"], &[1], neighbours.nearest.iter().map(row).collect()))
+}
+
+/// How answers ended that came over a network, with both bounds of the accuracy, and scores of several samples.
+fn show_states(out: &mut impl Write, part: &PartScores) -> io::Result<()> {
+    if let Some(states) = &part.states {
+        let counts = states.counts.iter().map(|(state, count)| format!("{state} {}", thousands(*count)));
+        writeln!(out, "{DIM}{}: {}{DIM:#}", part.part, counts.collect::<Vec<_>>().join(" · "))?;
+        if states.unanswered() > 0 {
+            let least = 100.0 * part.tally.accuracy().unwrap_or_default();
+            writeln!(
+                out,
+                "{} of {} unanswered: accuracy is {BOLD}{least:.1}%{BOLD:#} if all of these are wrong, \
+                 {BOLD}{:.1}%{BOLD:#} if all are right",
+                thousands(states.unanswered()),
+                thousands(part.tally.n),
+                100.0 * states.accuracy_at_most
+            )?;
+        }
+    }
+    if let Some(samples) = &part.samples {
+        writeln!(
+            out,
+            "{DIM}the accuracy above is of the majority vote of {} samples{DIM:#}",
+            samples.samples
+        )?;
+        for pass in &samples.pass {
+            let (low, high) = pass.interval;
+            writeln!(
+                out,
+                "  pass@{}: {BOLD}{:.1}%{BOLD:#} ({:.1} to {:.1})",
+                pass.k,
+                100.0 * pass.mean,
+                100.0 * low,
+                100.0 * high
+            )?;
+        }
+    }
+    Ok(())
 }
 
 fn show_importance(out: &mut impl Write, part: &PartScores) -> std::io::Result<()> {

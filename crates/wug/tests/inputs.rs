@@ -41,7 +41,7 @@ fn no_token_learner_reads_an_image_dataset_unless_told_to() {
         for about in LEARNERS.iter().map(|learner| learner.about()).filter(|about| about.is_for(benchmark)) {
             let kind = input_kind(about, dataset, false);
             match about.reads {
-                Reads::Nothing | Reads::Images => assert_eq!(kind.unwrap(), InputKind::Images),
+                Reads::Nothing | Reads::Images | Reads::Any => assert_eq!(kind.unwrap(), InputKind::Images),
                 Reads::Tokens => {
                     let error = kind.unwrap_err();
                     assert!(error.is_usage());

@@ -29,6 +29,7 @@ pub mod import;
 pub mod meaning;
 pub mod pictures;
 pub mod pool;
+pub mod python;
 pub mod score;
 pub mod splits;
 pub mod statistics;
@@ -145,7 +146,7 @@ impl Benchmark for Hint {
     }
 
     fn metrics(&self) -> &'static [Metric] {
-        &[score::EXACT_RESULT]
+        &[score::EXACT_RESULT, score::GPT3_NOTEBOOK]
     }
 
     fn slices(&self) -> &'static [Slice] {

@@ -4,6 +4,7 @@ mod importance;
 mod interval;
 mod kd_tree;
 mod mismatch;
+mod sampled;
 mod score;
 mod seeds;
 
@@ -21,6 +22,7 @@ use crate::{Neighbours, Symbols};
 pub use importance::{FeatureShare, Importance, importance};
 pub use interval::wilson;
 pub use mismatch::{Suspect, mismatch};
+pub use sampled::{AnswerStates, PassAtK, SampleScores};
 pub use score::{Group, GroupValue, Groups, Scored, Tally, score};
 pub use seeds::{SeedScores, SeedSummary};
 
@@ -95,6 +97,12 @@ pub struct PartScores {
         deserialize_with = "list_of_one_or_list"
     )]
     pub by: Vec<Groups>,
+    /// How answers ended that came over a network.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub states: Option<AnswerStates>,
+    /// Of several samples per item.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub samples: Option<SampleScores>,
     /// Slices that the benchmark's paper reports.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub slices: Vec<SliceScores>,
@@ -144,6 +152,8 @@ impl Scores {
                 tally: scored.total(),
                 score: scored.corpus_score(),
                 by: facts.iter().map(|fact| scored.by(fact)).collect(),
+                states: None,
+                samples: None,
                 slices: slices(benchmark, dataset, scored, importance)?,
             })
         };

@@ -1,10 +1,10 @@
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use wug_data::{Dataset, Error, Result};
-use wug_learn::{Answer, Progress};
+use wug_learn::{Answer, Answering, Progress};
 use wug_run::{Existing, Options, Prepared, RunRecord, RunSpec, Scored, SeedScores, SeedSummary};
 
 use crate::args::Run;
@@ -20,7 +20,8 @@ pub(crate) fn run(args: &Run) -> Done {
     let prepared = Prepared::new(spec)?;
     let bar = progress(args.quiet);
     let tell = |progress| tell(&bar, progress);
-    let options = options(args, args.resume.clone().or_else(|| args.out.clone()), &tell);
+    let answering = |answering: Answering<'_>| tell_answering(&bar, args.quiet, answering);
+    let options = options(args, args.resume.clone().or_else(|| args.out.clone()), &tell, &answering);
     if options.folder.is_some() && prepared.keeps_checkpoints() {
         stop_with_checkpoint();
     }
@@ -36,7 +37,8 @@ pub(crate) fn run(args: &Run) -> Done {
     write_scores(&run.scores, &*prepared.address.benchmark, &mut out)?;
     for (scored, answers) in run.scored.iter().zip(&run.answers) {
         let abstained = answers.iter().filter(|answer| answer.text.is_none()).count();
-        if abstained > 0 {
+        // Scores say more of answers that have states.
+        if abstained > 0 && !answers.iter().any(|answer| answer.notes.contains_key("state")) {
             writeln!(out, "{DIM}no answer to {abstained} of {}, counted as wrong{DIM:#}", answers.len())?;
         }
         show_unsure(&mut out, scored, answers)?;
@@ -49,7 +51,12 @@ pub(crate) fn run(args: &Run) -> Done {
 }
 
 /// How it is to be executed.
-fn options<'a>(args: &Run, folder: Option<PathBuf>, progress: &'a (dyn Fn(Progress) + Sync)) -> Options<'a> {
+fn options<'a>(
+    args: &Run,
+    folder: Option<PathBuf>,
+    progress: &'a (dyn Fn(Progress) + Sync),
+    answering: &'a (dyn Fn(Answering<'_>) + Sync),
+) -> Options<'a> {
     Options {
         folder,
         existing: match (&args.resume, args.force) {
@@ -61,6 +68,7 @@ fn options<'a>(args: &Run, folder: Option<PathBuf>, progress: &'a (dyn Fn(Progre
         time_limit: args.time_limit,
         interrupted: &INTERRUPTED,
         progress,
+        answering,
     }
 }
 
@@ -73,11 +81,12 @@ fn run_seeds(args: &Run, mut spec: RunSpec, seeds: usize) -> Done {
         let bar = progress(args.quiet);
         bar.set_prefix(format!("seed {seed} "));
         let tell = |progress| tell(&bar, progress);
+        let answering = |answering: Answering<'_>| tell_answering(&bar, args.quiet, answering);
         let folder = args.out.as_ref().map(|out| out.join(format!("seed-{seed}")));
         if folder.is_some() && prepared.keeps_checkpoints() {
             stop_with_checkpoint();
         }
-        runs.push(prepared.execute(&options(args, folder, &tell))?.scores);
+        runs.push(prepared.execute(&options(args, folder, &tell, &answering))?.scores);
         bar.finish_and_clear();
     }
     let scores = SeedScores::new(runs);
@@ -107,7 +116,9 @@ fn spec(args: &Run) -> Result<RunSpec> {
         let folder = args.resume.as_ref().ok_or_else(none)?;
         let record = RunRecord::read(folder)?;
         let none = || Error::usage(format!("{}: there is no run to resume", folder.display()));
-        return Ok(record.ok_or_else(none)?.spec);
+        let mut spec = record.ok_or_else(none)?.spec;
+        spec.set_execution(&args.settings)?;
+        return Ok(spec);
     };
     let mut spec = RunSpec::new(dataset, learner)?;
     let device = args.device.iter().map(|device| format!("device={device}"));
@@ -192,4 +203,17 @@ fn tell(bar: &ProgressBar, progress: Progress) {
     bar.set_length(progress.of);
     bar.set_message(format!("loss {:.4} training accuracy {:.1}%", progress.loss, 100.0 * progress.accuracy));
     bar.set_position(progress.done);
+}
+
+/// Progress of a model that takes long to answer; notes go to standard error.
+fn tell_answering(bar: &ProgressBar, quiet: bool, answering: Answering<'_>) {
+    match answering {
+        Answering::Note(_) if quiet || !io::stderr().is_terminal() => {}
+        Answering::Note(text) => bar.suspend(|| anstream::eprintln!("{DIM}{text}{DIM:#}")),
+        Answering::Progress { done, of, message } => {
+            bar.set_length(of as u64);
+            bar.set_message(message.to_owned());
+            bar.set_position(done as u64);
+        }
+    }
 }

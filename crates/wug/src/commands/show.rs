@@ -1,11 +1,14 @@
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use wug_bench::Address;
 use wug_data::{Dataset, Error, FactValue, PartSize, Result, Selection, sheet, write_file};
+use wug_learn::preview_requests;
 
 use crate::args::Show;
 use crate::commands::stats;
@@ -40,6 +43,9 @@ pub(crate) fn run(args: &Show) -> Done {
     }
     let part = address.part.as_deref().unwrap_or_else(|| address.benchmark.default_part(&address.dataset));
     let selection = dataset.select(part)?.limited(Some(args.number));
+    if let Some(style) = &args.prompt {
+        return show_prompt(args, style, &dataset, &selection);
+    }
     let table = &dataset.table;
     if let Some(path) = &args.out {
         match path.extension().and_then(|extension| extension.to_str()) {
@@ -98,6 +104,50 @@ pub(crate) fn run(args: &Show) -> Done {
     }
     out.flush()?;
     Ok(())
+}
+
+/// Prints the requests that the learner llm would send for some examples.
+fn show_prompt(args: &Show, style: &str, dataset: &Dataset, selection: &Selection<'_>) -> Done {
+    let set = [format!("prompt={style}")];
+    let requests = preview_requests(dataset, selection, dataset.input_kind(), &set, 0)?;
+    let ids = selection.examples().map(|(id, _)| id);
+    if args.json {
+        let document = |(id, requests): (String, Vec<(String, Value)>)| {
+            let requests = requests.into_iter().map(|(url, body)| json!({"url": url, "body": body}));
+            json!({"id": id, "requests": requests.collect::<Vec<_>>()})
+        };
+        let examples: Vec<Value> = ids.zip(requests).map(document).collect();
+        return json(
+            &json!({"schema": 1, "dataset": dataset.name, "part": selection.name, "examples": examples}),
+        );
+    }
+    let mut out = out();
+    for (id, requests) in ids.zip(requests) {
+        for (url, body) in requests {
+            writeln!(out, "{DIM}{id}{DIM:#}  POST {url}")?;
+            let text = serde_json::to_string_pretty(&body).map_err(std::io::Error::from)?;
+            for line in text.lines() {
+                writeln!(out, "  {}", shorten_image(line))?;
+            }
+            writeln!(out)?;
+        }
+    }
+    out.flush()?;
+    Ok(())
+}
+
+/// A line of JSON without most of a picture: that is for machines (--json).
+fn shorten_image(line: &str) -> Cow<'_, str> {
+    const PREFIX: &str = "data:image/png;base64,";
+    match line.find(PREFIX) {
+        Some(at) => {
+            let start = at + PREFIX.len();
+            let end = line[start..].find('"').map_or(line.len(), |length| start + length);
+            let kept = (start + 24).min(end);
+            Cow::Owned(format!("{}... ({} characters){}", &line[..kept], end - start, &line[end..]))
+        }
+        None => Cow::Borrowed(line),
+    }
 }
 
 /// Says what was written; not on standard output, which may be JSON.
