@@ -28,7 +28,7 @@ impl Learner for Induced {
     fn learn(&self, task: &Task<'_>) -> Result<Box<dyn Model>> {
         let settings = wug_induce::Settings {
             budget: Duration::from_secs(task.settings.whole("budget")),
-            without: None,
+            ..wug_induce::Settings::default()
         };
         let lessons = task.train()?;
         let spaced = |words: Vec<&str>| words.join(" ");

@@ -1,0 +1,50 @@
+//! What bounds a search: steps, counted the same on every machine; and a deadline or a request to stop, which end it with
+//! the best so far.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Instant;
+
+/// Steps that are left, and when to stop.
+#[derive(Debug)]
+pub(crate) struct Effort {
+    steps: AtomicU64,
+    budget: u64,
+    until: Option<Instant>,
+    stopped: AtomicBool,
+    /// Whether to say what is found.
+    pub verbose: bool,
+}
+
+impl Effort {
+    pub(crate) fn new(budget: u64, until: Option<Instant>, verbose: bool) -> Self {
+        Self { steps: AtomicU64::new(0), budget, until, stopped: AtomicBool::new(false), verbose }
+    }
+
+    /// Counts steps.
+    pub(crate) fn charge(&self, steps: usize) {
+        self.steps.fetch_add(steps as u64, Ordering::Relaxed);
+    }
+
+    /// Whether the search is to end. Asked between steps that run one after another, so that the answer does not depend on
+    /// the number of threads.
+    pub(crate) fn is_spent(&self) -> bool {
+        self.is_stopped() || self.steps.load(Ordering::Relaxed) >= self.budget
+    }
+
+    /// Whether the deadline is over; steps that run in parallel ask this.
+    pub(crate) fn is_stopped(&self) -> bool {
+        if !self.was_stopped() && self.until.is_some_and(|until| Instant::now() >= until) {
+            self.stopped.store(true, Ordering::Relaxed);
+        }
+        self.was_stopped()
+    }
+
+    /// Whether the deadline ended it.
+    pub(crate) fn was_stopped(&self) -> bool {
+        self.stopped.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn steps(&self) -> u64 {
+        self.steps.load(Ordering::Relaxed)
+    }
+}

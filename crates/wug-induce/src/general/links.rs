@@ -1,0 +1,171 @@
+//! What each hole takes, from derivations of the training rows.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rayon::prelude::*;
+
+use super::chart::{Bounds, links, parse, place_mut};
+use super::effort::Effort;
+use super::grammar::{Grammar, Place, Symbol};
+use super::random::Random;
+use super::read::Row;
+
+type Link = (Option<(u32, u8)>, u32, Option<u32>);
+
+/// The readings of a row: the links of its cheapest right derivation, those of wrong ones that are cheap, and whether the
+/// cheapest one is right.
+struct Reading {
+    right: Option<Vec<Link>>,
+    rivals: usize,
+    wrong: Vec<Vec<Link>>,
+    first: bool,
+}
+
+fn read(grammar: &Grammar, row: &Row, effort: &Effort) -> Reading {
+    let chart = parse(grammar, &row.source, Bounds::TRAIN);
+    effort.charge(chart.steps);
+    let all = chart.whole(grammar);
+    let links_of = |at| {
+        let mut all: Vec<Link> = Vec::new();
+        links(grammar, &chart, at, &mut |parent, child, word| all.push((parent, child, word)));
+        all
+    };
+    let is_right = |at| chart.item(at, false).value == row.target;
+    let right: Vec<_> = all.iter().filter(|(_, at)| is_right(*at)).collect();
+    Reading {
+        right: right.first().map(|(_, at)| links_of(*at)),
+        rivals: right.len(),
+        wrong: all.iter().take(4).filter(|(_, at)| !is_right(*at)).map(|(_, at)| links_of(*at)).collect(),
+        first: all.first().is_some_and(|(_, at)| is_right(*at)),
+    }
+}
+
+/// The rows that links are estimated from: the shortest, and a sample of the others.
+fn sample(rows: &[Row], size: usize, seed: u64) -> Vec<&Row> {
+    let mut numbers: Vec<usize> = (0..rows.len().min(size / 3)).collect();
+    let rest = rows.len() - numbers.len();
+    let drawn = Random::new(seed).sample(rest, size - size / 3);
+    let first = numbers.len();
+    numbers.extend(drawn.into_iter().map(|i| first + i));
+    numbers.into_iter().map(|i| &rows[i]).filter(|row| row.source.len() <= 40).collect()
+}
+
+/// Counts links in the cheapest derivations that give the right target.
+pub(crate) fn relink(grammar: &mut Grammar, rows: &[Row], size: usize, times: usize, effort: &Effort) {
+    let rows = sample(rows, size, 11);
+    for time in 0..times {
+        if effort.is_stopped() {
+            return;
+        }
+        let readings: Vec<Reading> = rows.par_iter().map(|row| read(grammar, row, effort)).collect();
+        count(grammar, &readings, time > 0);
+    }
+}
+
+/// Counts anew from some rows, on top of what is known.
+pub(crate) fn recount(grammar: &mut Grammar, rows: &[Row], effort: &Effort) {
+    let readings: Vec<Reading> = rows.par_iter().map(|row| read(grammar, row, effort)).collect();
+    for reading in &readings {
+        for &(parent, child, word) in reading.right.iter().flatten() {
+            place_mut(grammar, parent).see(child, word, 1.0);
+        }
+    }
+}
+
+impl Place {
+    fn see(&mut self, child: u32, word: Option<u32>, weight: f64) {
+        self.total += weight;
+        *self.children.entry(child).or_default() += weight;
+        if let Some(word) = word {
+            self.words_total += weight;
+            *self.words.entry(word).or_default() += weight;
+        }
+    }
+}
+
+fn count(grammar: &mut Grammar, readings: &[Reading], settled: bool) {
+    if readings.iter().all(|reading| reading.right.is_none()) {
+        return;
+    }
+    for places in &mut grammar.places {
+        places.iter_mut().for_each(|place| *place = Place::default());
+    }
+    (grammar.top, grammar.list) = (Place::default(), Place::default());
+    let mut refuted: BTreeMap<Link, f64> = BTreeMap::new();
+    for reading in readings {
+        let weight = if settled || reading.rivals == 1 { 1.0 } else { 0.2 };
+        for &(parent, child, word) in reading.right.iter().flatten() {
+            place_mut(grammar, parent).see(child, word, weight);
+        }
+        if reading.right.is_some() {
+            let links: BTreeSet<Link> = reading.wrong.iter().flatten().copied().collect();
+            links.into_iter().for_each(|link| *refuted.entry(link).or_default() += 1.0);
+        }
+    }
+    for ((parent, child, word), times) in refuted {
+        let place = place_mut(grammar, parent);
+        let extra = 2.0 + (1.0 + times).log2();
+        if !place.children.contains_key(&child) {
+            place.extra.insert(child, extra);
+        }
+        if let Some(word) = word
+            && !place.words.contains_key(&word)
+        {
+            place.extra_words.insert(word, extra);
+        }
+    }
+    let uses = use_of_rules(grammar);
+    for rule in 0..grammar.rules.len() {
+        let same: Vec<usize> = (0..grammar.rules.len())
+            .filter(|&other| grammar.rules[other].frame == grammar.rules[rule].frame)
+            .collect();
+        let total: f64 = same.iter().map(|&other| uses[other] + 0.5).sum();
+        grammar.variant_bits[rule] = -((uses[rule] + 0.5) / total).log2();
+    }
+}
+
+/// How often each rule was used: what its first hole took, or, of rules without holes, what took their frame.
+pub(crate) fn use_of_rules(grammar: &Grammar) -> Vec<f64> {
+    let frame_use = |frame: u32| -> f64 {
+        let places = grammar.places.iter().flatten().chain([&grammar.top, &grammar.list]);
+        places.filter_map(|place| place.children.get(&frame)).sum()
+    };
+    let each = |(rule, places): (&super::grammar::Rule, &Vec<Place>)| match rule.pattern[..] {
+        [Symbol::Run] => frame_use(rule.frame),
+        _ if rule.pattern.contains(&Symbol::List) => frame_use(rule.frame),
+        _ => places.first().map_or_else(|| frame_use(rule.frame), |place| place.total),
+    };
+    grammar.rules.iter().zip(&grammar.places).map(each).collect()
+}
+
+/// Moves the costs of links where a row is derivable but its cheapest derivation is wrong.
+pub(crate) fn discriminate(grammar: &mut Grammar, rows: &[Row], size: usize, epochs: usize, effort: &Effort) {
+    let rows = sample(rows, size, 13);
+    for _ in 0..epochs {
+        let mut wrong = 0;
+        // A few rows at a time are read in parallel; what they teach is added in their order.
+        for chunk in rows.chunks(32) {
+            if effort.is_stopped() {
+                return;
+            }
+            let readings: Vec<Reading> = chunk.par_iter().map(|row| read(grammar, row, effort)).collect();
+            for reading in readings.iter().filter(|reading| !reading.first) {
+                let (Some(right), Some(chosen)) = (&reading.right, reading.wrong.first()) else { continue };
+                wrong += 1;
+                let mut moves: BTreeMap<Link, f64> = BTreeMap::new();
+                right.iter().for_each(|link| *moves.entry(*link).or_default() -= 0.5);
+                chosen.iter().for_each(|link| *moves.entry(*link).or_default() += 0.5);
+                for ((parent, child, word), by) in moves.into_iter().filter(|(_, by)| *by != 0.0) {
+                    let place = place_mut(grammar, parent);
+                    *place.extra.entry(child).or_default() += by;
+                    if let Some(word) = word {
+                        *place.extra_words.entry(word).or_default() += by;
+                    }
+                }
+            }
+        }
+        if wrong == 0 {
+            return;
+        }
+    }
+}
