@@ -46,7 +46,7 @@ pub(crate) struct Bounds {
 }
 
 impl Bounds {
-    pub(crate) const TRAIN: Self = Self { items: 6, steps: 60_000 };
+    pub(crate) const TRAIN: Self = Self { items: 6, steps: 25_000 };
     pub(crate) const PREDICT: Self = Self { items: 8, steps: 2_000_000 };
 }
 

@@ -9,6 +9,8 @@ use std::time::Instant;
 pub(crate) struct Effort {
     steps: AtomicU64,
     budget: u64,
+    /// Steps at which the present part of the search ends.
+    part: AtomicU64,
     until: Option<Instant>,
     stopped: AtomicBool,
     /// Whether to say what is found.
@@ -17,7 +19,14 @@ pub(crate) struct Effort {
 
 impl Effort {
     pub(crate) fn new(budget: u64, until: Option<Instant>, verbose: bool) -> Self {
-        Self { steps: AtomicU64::new(0), budget, until, stopped: AtomicBool::new(false), verbose }
+        Self {
+            steps: AtomicU64::new(0),
+            budget,
+            part: AtomicU64::new(budget),
+            until,
+            stopped: AtomicBool::new(false),
+            verbose,
+        }
     }
 
     /// Counts steps.
@@ -28,7 +37,7 @@ impl Effort {
     /// Whether the search is to end. Asked between steps that run one after another, so that the answer does not depend on
     /// the number of threads.
     pub(crate) fn is_spent(&self) -> bool {
-        self.is_stopped() || self.steps.load(Ordering::Relaxed) >= self.budget
+        self.is_stopped() || self.steps() >= self.part.load(Ordering::Relaxed)
     }
 
     /// Whether the deadline is over; steps that run in parallel ask this.
@@ -42,6 +51,13 @@ impl Effort {
     /// Whether the deadline ended it.
     pub(crate) fn was_stopped(&self) -> bool {
         self.stopped.load(Ordering::Relaxed)
+    }
+
+    /// Begins a part of the search, which may take a share of the steps that are left; false if there are none.
+    pub(crate) fn begin(&self, share: f64) -> bool {
+        let left = self.budget.saturating_sub(self.steps());
+        self.part.store(self.steps() + (left as f64 * share) as u64, Ordering::Relaxed);
+        left > 0 && !self.is_stopped()
     }
 
     pub(crate) fn steps(&self) -> u64 {

@@ -49,8 +49,12 @@ pub(crate) fn lexicon(
         }
     }
     let is_known = |grammar: &Grammar, word: u32| !grammar.lexicon[word as usize].is_empty();
-    for word in copied(rows, words, level) {
-        if !is_known(&grammar, word) {
+    // Where most words that are copied stand alone, units are what stands alone.
+    let copied = copied(rows, words, level);
+    let alone = copied.iter().filter(|&&word| is_known(&grammar, word)).count();
+    let by_rows = level == Level::Rows && alone >= 3 && 2 * alone >= copied.len();
+    for word in copied {
+        if !by_rows && !is_known(&grammar, word) {
             grammar.in_run[word as usize] = Some(words.as_token(word));
         }
     }
@@ -137,7 +141,7 @@ pub(crate) fn interchangeable(rows: &[Row]) -> BTreeSet<u32> {
     let mut alike = BTreeSet::new();
     for (i, (a, a_context)) in all.iter().enumerate() {
         for (b, b_context) in &all[i + 1..] {
-            if like(a_context, b_context) >= 0.7 {
+            if like(a_context, b_context) >= 0.9 {
                 alike.extend([**a, **b]);
             }
         }

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::chart::{Bounds, links, parse, place_mut};
 use super::effort::Effort;
-use super::grammar::{Grammar, Place, Symbol};
+use super::grammar::{Grammar, Place, Symbol, WORD};
 use super::random::Random;
 use super::read::Row;
 
@@ -167,5 +167,111 @@ pub(crate) fn discriminate(grammar: &mut Grammar, rows: &[Row], size: usize, epo
         if wrong == 0 {
             return;
         }
+    }
+}
+
+/// Rows that decide whether a link stays.
+const SPARSE_SAMPLE: usize = 500;
+/// Bits that a link costs which no row needs.
+const NEEDLESS: f64 = 40.0;
+
+/// Makes links dear without which as many rows come out right: of two bracketings that explain the rows, one goes.
+pub(crate) fn sparsify(grammar: &mut Grammar, rows: &[Row], effort: &Effort) {
+    let rows = sample(rows, SPARSE_SAMPLE, 17);
+    let mut links: Vec<(f64, Option<(u32, u8)>, u32)> = Vec::new();
+    for (rule, places) in grammar.places.iter().enumerate() {
+        for (hole, place) in places.iter().enumerate() {
+            let children = place.children.iter().filter(|(child, _)| **child < WORD);
+            links.extend(children.map(|(&child, &n)| (n, Some((rule as u32, hole as u8)), child)));
+        }
+    }
+    if links.len() < 2 {
+        return;
+    }
+    links.sort_by(|a, b| a.0.total_cmp(&b.0).then((a.1, a.2).cmp(&(b.1, b.2))));
+    let right = |grammar: &Grammar| {
+        let first = |row: &&Row| read(grammar, row, effort).first;
+        rows.par_iter().filter(|row| first(row)).count()
+    };
+    let mut best = right(grammar);
+    if best == rows.len() && !is_ambiguous(grammar, &rows, effort) {
+        return;
+    }
+    for (_, parent, child) in links.into_iter().take(60) {
+        if effort.is_spent() {
+            return;
+        }
+        let before = place_mut(grammar, parent).extra.insert(child, NEEDLESS);
+        let now = right(grammar);
+        if now >= best {
+            best = now;
+        } else {
+            let extra = &mut place_mut(grammar, parent).extra;
+            match before {
+                Some(before) => extra.insert(child, before),
+                None => extra.remove(&child),
+            };
+        }
+    }
+}
+
+/// Whether some row has several readings.
+fn is_ambiguous(grammar: &Grammar, rows: &[&Row], effort: &Effort) -> bool {
+    rows.par_iter().any(|row| {
+        let reading = read(grammar, row, effort);
+        reading.rivals + reading.wrong.len() > 1
+    })
+}
+
+/// Bits of a child that was never seen in a hole: fewer where it was seen in a hole that takes the same children, more where
+/// a rule would come to stand within itself for the first time.
+pub(crate) fn coerce(grammar: &mut Grammar) {
+    let frames = grammar.frames.len();
+    // Which frame was seen within which, at any depth.
+    let mut within = vec![vec![false; frames]; frames];
+    for (rule, places) in grammar.rules.iter().zip(&grammar.places) {
+        for child in places.iter().flat_map(|place| place.children.keys()).filter(|child| **child < WORD) {
+            within[rule.frame as usize][*child as usize] = true;
+        }
+    }
+    for middle in 0..frames {
+        for outer in 0..frames {
+            if within[outer][middle] {
+                for inner in 0..frames {
+                    let nested = within[middle][inner];
+                    within[outer][inner] |= nested;
+                }
+            }
+        }
+    }
+    let all: Vec<BTreeSet<u32>> = grammar
+        .places
+        .iter()
+        .flatten()
+        .chain([&grammar.top])
+        .filter(|place| place.total > 0.0)
+        .map(|place| place.children.keys().copied().collect())
+        .collect();
+    let likeness = |place: &Place, child: u32| {
+        let here: BTreeSet<u32> = place.children.keys().copied().collect();
+        let like = |other: &&BTreeSet<u32>| {
+            let shared = here.intersection(other).count() as f64;
+            0.7 * shared / here.union(other).count().max(1) as f64 + 0.3 * shared / other.len().max(1) as f64
+        };
+        all.iter().filter(|other| other.contains(&child)).map(|other| like(&other)).fold(0.0, f64::max)
+    };
+    let mut extra: Vec<(usize, usize, u32, f64)> = Vec::new();
+    for (rule, places) in grammar.places.iter().enumerate() {
+        let frame = grammar.rules[rule].frame as usize;
+        for (hole, place) in places.iter().enumerate().filter(|(_, place)| place.total > 0.0) {
+            for child in (0..frames as u32).filter(|child| !place.children.contains_key(child)) {
+                let new_cycle = within[child as usize][frame] && !within[frame][child as usize];
+                let bits = 8.0 * (1.0 - likeness(place, child)) + if new_cycle { 8.0 } else { 0.0 };
+                extra.push((rule, hole, child, bits));
+            }
+        }
+    }
+    for (rule, hole, child, bits) in extra {
+        *grammar.places[rule][hole].extra.entry(child).or_default() += bits;
     }
 }

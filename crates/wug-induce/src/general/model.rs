@@ -43,7 +43,7 @@ pub(crate) fn propose<S: AsRef<str>, T: AsRef<str>>(
     let mut best: Option<GeneralModel> = None;
     for format in formats(&rows, &words) {
         for level in [Level::Rows, Level::Symbols, Level::Aligned] {
-            if effort.is_spent() {
+            if !effort.begin(0.4) {
                 return best;
             }
             let Some(model) = attempt(&words, &rows, &format, level, &effort) else { continue };

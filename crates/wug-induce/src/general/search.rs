@@ -26,8 +26,14 @@ const RANDOM_ROWS: usize = 160;
 const FRAMES: usize = 200;
 /// Lines of a table.
 const LINES: usize = 400;
+/// Frames of a round for which programs with branches are tried.
+const BRANCHED: usize = 40;
 /// Rules of a round.
 const RULES: usize = 30;
+/// Rows in which the value of a word is looked for.
+const ASKED: usize = 12;
+/// Rules of a grammar: a longer one explains nothing.
+const MOST_RULES: usize = 60;
 
 /// A search over the rows of one hypothesis about units.
 pub(crate) struct Search<'a> {
@@ -73,7 +79,7 @@ impl<'a> Search<'a> {
             (0..self.rows.len() as u32).filter(|&row| self.rows[row as usize].source.len() == 1).collect();
         let mut idle = 0;
         for round in 0..12 {
-            if self.effort.is_spent() {
+            if self.effort.is_spent() || self.grammar.rules.len() >= MOST_RULES {
                 break;
             }
             let batch = self.batch(&mut explained);
@@ -99,11 +105,16 @@ impl<'a> Search<'a> {
         links::relink(&mut self.grammar, &self.rows[..self.real], 1000, 3, self.effort);
         self.prune();
         links::relink(&mut self.grammar, &self.rows[..self.real], 1500, 2, self.effort);
+        links::coerce(&mut self.grammar);
+        links::sparsify(&mut self.grammar, &self.rows[..self.real], self.effort);
         links::discriminate(&mut self.grammar, &self.rows[..self.real], 600, 6, self.effort);
     }
 
     /// Whether the grammar derives the target of a row.
     fn derives(&self, row: u32) -> bool {
+        if self.effort.is_stopped() {
+            return false;
+        }
         let row = &self.rows[row as usize];
         let chart = parse(&self.grammar, &row.source, Bounds::TRAIN);
         self.effort.charge(chart.steps);
@@ -237,7 +248,8 @@ impl<'a> Search<'a> {
         let language = &self.grammar.language;
         let found: Vec<Vec<Candidate>> = ranked
             .into_par_iter()
-            .map(|(_, pattern, mut entries)| {
+            .enumerate()
+            .map(|(rank, (_, pattern, mut entries))| {
                 if self.effort.is_stopped() {
                     return Vec::new();
                 }
@@ -252,7 +264,14 @@ impl<'a> Search<'a> {
                     );
                 }
                 let pattern_bits = self.pattern_bits(&pattern);
-                let found = programs(&entries, language, seed, &|row| self.bits[row as usize], self.effort);
+                let found = programs(
+                    &entries,
+                    language,
+                    seed,
+                    &|row| self.bits[row as usize],
+                    rank < BRANCHED,
+                    self.effort,
+                );
                 found
                     .into_iter()
                     .map(|Found { program, rows, bits }| Candidate {
@@ -336,6 +355,10 @@ impl<'a> Search<'a> {
                 }
             }
             given = self.underived(&given);
+            // Words whose values have become known change the tables.
+            if self.abduce(&left) > 0 {
+                break;
+            }
         }
         let open: Vec<u32> = batch.to_vec();
         let derived = self.derived(&open);
@@ -421,22 +444,14 @@ impl<'a> Search<'a> {
             self.grammar.lexicon.get(word as usize).is_some_and(|values| !values.is_empty())
                 || self.grammar.in_run.get(word as usize).is_some_and(Option::is_some)
         };
-        let in_rule: BTreeSet<u32> = self
-            .grammar
-            .rules
-            .iter()
-            .flat_map(|rule| rule.pattern.iter())
-            .filter_map(|symbol| if let Symbol::Word(word) = symbol { Some(*word) } else { None })
-            .collect();
         let mut jobs: Vec<(u32, u32)> = Vec::new();
         for &row in left {
             let row_words: BTreeSet<u32> = self.rows[row as usize].source.iter().copied().collect();
-            let unknown: Vec<u32> =
-                row_words.into_iter().filter(|&word| !has_value(word) && !in_rule.contains(&word)).collect();
-            if let [word] = unknown[..]
-                && *asked.entry(word).and_modify(|n| *n += 1).or_insert(1) <= 12
-            {
-                jobs.push((row, word));
+            let unknown: Vec<u32> = row_words.into_iter().filter(|&word| !has_value(word)).collect();
+            for word in unknown {
+                if *asked.entry(word).and_modify(|n| *n += 1).or_insert(1) <= ASKED {
+                    jobs.push((row, word));
+                }
             }
         }
         let values: Vec<Option<Value>> =
@@ -448,9 +463,8 @@ impl<'a> Search<'a> {
         }
         let mut learned = 0;
         for (word, votes) in votes {
-            let total: f64 = votes.values().sum();
             let Some((value, &n)) = votes.iter().max_by(|a, b| a.1.total_cmp(b.1)) else { continue };
-            if n >= 2.0 && n >= 0.6 * total {
+            if n >= 2.0 && n >= 0.6 * asked[&word].min(ASKED) as f64 {
                 self.grammar.lexicon[word as usize].push(value.clone());
                 if let Some([token]) = value.as_str() {
                     self.grammar.in_run[word as usize] = Some(*token);

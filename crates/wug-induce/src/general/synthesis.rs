@@ -84,13 +84,14 @@ pub(crate) fn programs(
     language: &Language,
     seed: u64,
     bits_of: &dyn Fn(u32) -> f64,
+    branches: bool,
     effort: &Effort,
 ) -> Vec<Found> {
-    let with = cover(entries, language, seed, bits_of, true, effort);
+    let with = cover(entries, language, seed, bits_of, true, branches, effort);
     if !with.0.iter().any(|found| found.program.has_tables()) {
         return [with.0, with.1].concat();
     }
-    let without = cover(entries, language, seed, bits_of, false, effort);
+    let without = cover(entries, language, seed, bits_of, false, branches, effort);
     let gain = |all: &[Found]| -> f64 {
         all.iter().map(|f| (f.rows.iter().map(|&row| bits_of(row)).sum::<f64>() - f.bits).max(0.0)).sum()
     };
@@ -105,15 +106,17 @@ fn cover(
     seed: u64,
     bits_of: &dyn Fn(u32) -> f64,
     lookups: bool,
+    branches: bool,
     effort: &Effort,
 ) -> (Vec<Found>, Vec<Found>) {
     let mut random = Random::new(seed);
-    let rows_of = |entries: &mut dyn Iterator<Item = &&Entry>| {
-        let rows: BTreeSet<u32> = entries.flat_map(|entry| entry.rows.iter().copied()).collect();
-        rows
-    };
     let mut todo: Vec<&Entry> = entries.iter().collect();
-    let total = rows_of(&mut todo.iter()).len() as f64;
+    // How many ways each row has to be cut into the pattern.
+    let mut ways: BTreeMap<u32, f64> = BTreeMap::new();
+    for row in entries.iter().flat_map(|entry| &entry.rows) {
+        *ways.entry(*row).or_default() += 1.0;
+    }
+    let total = ways.len() as f64;
     let (mut chosen, mut others) = (Vec::new(), Vec::new());
     while chosen.len() < PROGRAMS && todo.len() >= 2 {
         let mut best: Option<(f64, Found)> = None;
@@ -128,33 +131,42 @@ fn cover(
                 let right = |entry: &&&Entry| {
                     program.eval(&entry.example().input(language)).as_ref() == Some(&entry.target)
                 };
-                let rows = rows_of(&mut todo.iter().filter(right));
+                let mut rows: BTreeMap<u32, f64> = BTreeMap::new();
+                for row in todo.iter().filter(right).flat_map(|entry| &entry.rows) {
+                    *rows.entry(*row).or_default() += 1.0;
+                }
                 if rows.is_empty() {
                     continue;
                 }
+                // Which of the ways is meant must be said too: a program that holds for one way of many explains little.
+                let choice: f64 = rows.iter().map(|(row, right)| (ways[row] / right).log2()).sum();
                 let held = rows.len() as f64;
-                let bits = program.bits(language.token_bits) + held * (total / held).log2();
+                let bits = program.bits(language.token_bits) + held * (total / held).log2() + choice;
+                let rows: Vec<u32> = rows.into_keys().collect();
                 let gain = rows.iter().map(|&row| bits_of(row)).sum::<f64>() - bits;
-                let found = Found { program, rows: rows.into_iter().collect(), bits };
+                let found = Found { program, rows, bits };
                 all.push((gain, found.clone()));
                 if best.as_ref().is_none_or(|best| gain > best.0) {
                     *best = Some((gain, found));
                 }
             }
         };
-        for sample in samples(&todo, &mut random) {
+        let quick =
+            Language { expressions: language.expressions / 4, pops: language.pops / 2, ..language.clone() };
+        for (number, sample) in samples(&todo, &mut random).into_iter().enumerate() {
             let examples: Vec<Example<'_>> = sample.iter().map(|entry| entry.example()).collect();
             if effort.is_stopped() {
                 return (chosen, others);
             }
             effort.charge(STEPS);
+            let language = if number < 4 { language } else { &quick };
             judge(solve(&examples, language, lookups), &mut best);
             if best.as_ref().is_some_and(|best| best.1.rows.len() as f64 >= 0.95 * total) {
                 break;
             }
         }
         let covered = best.as_ref().map_or(0.0, |best| best.1.rows.len() as f64);
-        if chosen.is_empty() && lookups && covered < 0.9 * total && todo.len() >= 8 {
+        if branches && chosen.is_empty() && lookups && covered < 0.9 * total && todo.len() >= 8 {
             effort.charge(20 * STEPS);
             judge(cases(&todo, language, &mut random), &mut best);
         }
@@ -275,34 +287,38 @@ fn case_of(examples: &[Example<'_>], language: &Language) -> Option<Program> {
         return each.collect::<Option<Vec<_>>>().map(Program::Record);
     }
     let mut best: Option<(f64, Program)> = None;
-    for test in tests(examples) {
-        let Some(program) = branch(&test, examples, language) else { continue };
-        let bits = program.bits(language.token_bits);
-        if best.as_ref().is_none_or(|best| bits < best.0) {
-            best = Some((bits, program));
+    for tests in tests(examples) {
+        for test in tests {
+            let Some(program) = branch(&test, examples, language) else { continue };
+            let bits = program.bits(language.token_bits);
+            if best.as_ref().is_none_or(|best| bits < best.0) {
+                best = Some((bits, program));
+            }
+        }
+        if best.is_some() {
+            break;
         }
     }
     best.map(|(_, program)| program)
 }
 
 /// What may tell branches apart.
-fn tests(examples: &[Example<'_>]) -> Vec<Test> {
-    let mut all = Vec::new();
+fn tests(examples: &[Example<'_>]) -> [Vec<Test>; 2] {
+    let mut keys = Vec::new();
     for leaf in strings::string_leaves(examples) {
-        all.extend([Key::Whole(leaf), Key::First(leaf), Key::Last(leaf)].map(Test::Key));
+        keys.extend([Key::Whole(leaf), Key::First(leaf), Key::Last(leaf)].map(Test::Key));
     }
+    let mut comparisons = Vec::new();
     let mut features = integers::features(examples);
-    features.truncate(12);
+    features.truncate(8);
     for (i, a) in features.iter().enumerate() {
-        all.push(Test::Parity(a.clone()));
         for b in &features[i + 1..] {
-            all.push(Test::Compare(a.clone(), b.clone()));
+            comparisons.push(Test::Compare(a.clone(), b.clone()));
         }
-        for constant in [0, 1, 10] {
-            all.push(Test::Compare(a.clone(), IntExpr::Constant(constant)));
-        }
+        comparisons.push(Test::Compare(a.clone(), IntExpr::Constant(0)));
+        comparisons.push(Test::Parity(a.clone()));
     }
-    all
+    [keys, comparisons]
 }
 
 fn branch(test: &Test, examples: &[Example<'_>], language: &Language) -> Option<Program> {
@@ -318,7 +334,11 @@ fn branch(test: &Test, examples: &[Example<'_>], language: &Language) -> Option<
     }
     groups.retain(|_, group| group.len() >= 2);
     let mut branches = BTreeMap::new();
-    let quick = Language { pops: 60, expressions: 600, ..language.clone() };
+    let quick = Language { pops: 60, expressions: 400, ..language.clone() };
+    let hasty = Language { pops: 40, expressions: 100, ..language.clone() };
+    if groups.values().any(|group| solve(&group[..group.len().min(3)], &hasty, false).is_empty()) {
+        return None;
+    }
     for (key, group) in groups {
         // A group as large as the sample must be explained as a whole; its first lines show quickly that it is not.
         let first = &group[..group.len().min(SAMPLE)];
