@@ -25,9 +25,11 @@ pub mod mns;
 pub mod mt;
 pub mod nacs;
 pub mod pairs;
+pub mod pcfg;
 pub mod recogs;
 pub mod scan;
 mod settings;
+pub mod slog;
 mod statistics;
 pub mod toy;
 
@@ -50,6 +52,8 @@ pub static BENCHMARKS: &[&dyn Benchmark] = &[
     &hint::Hint,
     &mns::Mns,
     &mt::Mt,
+    &slog::Slog,
+    &pcfg::Pcfg,
     &toy::Toy,
     &pairs::Pairs,
 ];

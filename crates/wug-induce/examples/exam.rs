@@ -1,5 +1,5 @@
 //! Small languages from folders with `train.tsv` and `test.tsv`:
-//! `cargo run --release -p wug-induce --example exam -- [--general] [--hold-out] [--verbose] DIR...`. A folder of such
+//! `cargo run --release -p wug-induce --example exam -- [--general] [--hold-out] [--verbose] [--save] DIR...`. A folder of such
 //! folders stands for all of them. `--general` leaves out the search over templates; `--hold-out` scores a tenth of the
 //! training rows, which are not learned from, and not the test part. One language alone is shown with its grammar.
 
@@ -20,7 +20,7 @@ fn read(path: &Path) -> std::io::Result<Rows> {
 }
 
 fn main() -> std::io::Result<()> {
-    let (mut settings, mut hold_out) = (Settings::default(), false);
+    let (mut settings, mut hold_out, mut save) = (Settings::default(), false, false);
     let mut folders: Vec<PathBuf> = Vec::new();
     for argument in std::env::args().skip(1) {
         match &argument[..] {
@@ -28,6 +28,7 @@ fn main() -> std::io::Result<()> {
             "--templates" => settings.without = Some(Without::General),
             "--hold-out" => hold_out = true,
             "--verbose" => settings.verbose = true,
+            "--save" => save = true,
             folder if Path::new(folder).join("train.tsv").exists() => folders.push(folder.into()),
             folder => {
                 let inside = std::fs::read_dir(folder)?.filter_map(|entry| Some(entry.ok()?.path()));
@@ -66,6 +67,9 @@ fn main() -> std::io::Result<()> {
         );
         if alone {
             println!("{}", model.text());
+            if save {
+                println!("{}", model.save());
+            }
             let wrong = predicted.iter().zip(&test).filter(|(p, (_, target))| p.text != *target);
             for (prediction, (source, target)) in wrong.take(6) {
                 println!("{source}\n  {target}\n  {}\n  {}", prediction.text, model.derivation(prediction));

@@ -70,7 +70,7 @@ pub enum Without {
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { budget: Duration::from_secs(60), steps: 200_000_000, without: None, verbose: false }
+        Self { budget: Duration::from_secs(60), steps: 400_000_000, without: None, verbose: false }
     }
 }
 

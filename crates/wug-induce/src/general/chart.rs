@@ -1,6 +1,8 @@
 //! All values of all spans of a source that a grammar derives, the cheapest few of each span.
 
-use super::grammar::{Grammar, Place, RUN, Symbol, WORD};
+use std::collections::BTreeMap;
+
+use super::grammar::{Child, Grammar, Place, RUN, Symbol, WORD};
 use super::program::Input;
 use super::value::Value;
 
@@ -39,15 +41,16 @@ pub(crate) struct Chart {
 /// Bounds of a parse.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Bounds {
-    /// Items of a span.
+    /// Items of a span, and of one frame among them.
     pub items: usize,
+    pub of_frame: usize,
     /// Attempts to move on in a rule.
     pub steps: usize,
 }
 
 impl Bounds {
-    pub(crate) const TRAIN: Self = Self { items: 6, steps: 25_000 };
-    pub(crate) const PREDICT: Self = Self { items: 8, steps: 2_000_000 };
+    pub(crate) const TRAIN: Self = Self { items: 10, of_frame: 3, steps: 25_000 };
+    pub(crate) const PREDICT: Self = Self { items: 12, of_frame: 4, steps: 2_000_000 };
 }
 
 impl Chart {
@@ -75,8 +78,10 @@ impl Chart {
             .iter()
             .enumerate()
             .map(|(i, item)| {
-                let (child, word) = child_of(grammar, item);
-                (item.bits + grammar.link(&grammar.top, child, word), (0, self.n as u16, i as u16))
+                (
+                    item.bits + grammar.link(&grammar.top, child_of(grammar, item)),
+                    (0, self.n as u16, i as u16),
+                )
             })
             .collect();
         all.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -85,12 +90,13 @@ impl Chart {
 }
 
 /// What an item is to the hole that it fills.
-pub(crate) fn child_of(grammar: &Grammar, item: &Item) -> (u32, Option<u32>) {
-    match item.origin {
-        Origin::Word(word) => (WORD, Some(word)),
-        Origin::Run | Origin::List => (RUN, None),
-        Origin::Rule(rule) => (grammar.rules[rule as usize].frame, None),
-    }
+pub(crate) fn child_of(grammar: &Grammar, item: &Item) -> Child {
+    let (kind, word, rule) = match item.origin {
+        Origin::Word(word) => (WORD, Some(word), None),
+        Origin::Run | Origin::List => (RUN, None, None),
+        Origin::Rule(rule) => (grammar.rules[rule as usize].frame, None, Some(rule)),
+    };
+    Child { kind, word, rule }
 }
 
 struct Parser<'a> {
@@ -233,6 +239,14 @@ impl Parser<'_> {
     fn close(&mut self, i: usize, j: usize) {
         let mut items = std::mem::take(&mut self.open[j]);
         items.sort_by(|a, b| a.bits.total_cmp(&b.bits));
+        // Several frames share a cell: readings by one must not crowd out those by others.
+        let mut by_frame: BTreeMap<u32, usize> = BTreeMap::new();
+        let grammar = self.grammar;
+        items.retain(|item| {
+            let count = by_frame.entry(child_of(grammar, item).kind).or_default();
+            *count += 1;
+            *count <= self.bounds.of_frame
+        });
         let cell = &mut self.chart.cells[i * (self.source.len() + 1) + j];
         // A cell that was closed before keeps its items where they are: others point at them.
         cell.extend(items.into_iter().take(self.bounds.items));
@@ -302,20 +316,22 @@ impl Parser<'_> {
             return;
         }
         let hole = partial.values.len();
+        // A rule of many holes looks at fewer values of each.
+        let most = match grammar.places[partial.rule as usize].len() {
+            0..=2 => usize::MAX,
+            3 => 4,
+            4 => 3,
+            _ => 2,
+        };
         let place = &grammar.places[partial.rule as usize][hole];
         let count = if is_list { self.chart.list(at, end).len() } else { self.chart.cell(at, end).len() };
-        for i in 0..count {
+        for i in 0..count.min(most) {
             let child = (at as u16, end as u16, i as u16);
             let item = self.chart.item(child, is_list);
             if rule.pattern[symbol] == Symbol::Run && item.origin != Origin::Run {
                 continue;
             }
-            let link = if is_list {
-                0.0
-            } else {
-                let (kind, word) = child_of(grammar, item);
-                grammar.link(place, kind, word)
-            };
+            let link = if is_list { 0.0 } else { grammar.link(place, child_of(grammar, item)) };
             let total = bits + item.bits + link;
             let by = if grammar.language.positions { (at - partial.from) as i64 } else { 0 };
             partial.values.push(item.value.shifted(by));
@@ -336,7 +352,6 @@ impl Parser<'_> {
         if value.as_str().is_some_and(<[u32]>::is_empty) {
             return;
         }
-        let bits = bits + grammar.variant_bits[partial.rule as usize];
         let origin = Origin::Rule(partial.rule);
         self.put(end, Item { bits, origin, value, children: partial.children.clone() });
     }
@@ -354,8 +369,8 @@ impl Parser<'_> {
                     if item.value.kind() == 2 {
                         continue;
                     }
-                    let (kind, word) = child_of(self.grammar, item);
-                    let bits = item.bits + self.grammar.link(&self.grammar.list, kind, word);
+                    let child = child_of(self.grammar, item);
+                    let bits = item.bits + self.grammar.link(&self.grammar.list, child);
                     let at = (i as u16, k as u16, number as u16);
                     if k == j {
                         add(bits, vec![item.value.clone()], vec![at]);
@@ -394,23 +409,17 @@ pub(crate) fn links(
     grammar: &Grammar,
     chart: &Chart,
     at: At,
-    visit: &mut dyn FnMut(Option<(u32, u8)>, u32, Option<u32>),
+    visit: &mut dyn FnMut(Option<(u32, u8)>, Child),
 ) {
     let item = chart.item(at, false);
-    let (child, word) = child_of(grammar, item);
-    visit(None, child, word);
+    visit(None, child_of(grammar, item));
     below(grammar, chart, item, visit);
 }
 
 /// The rule number that stands for the elements of lists.
 pub(crate) const LIST: u32 = u32::MAX;
 
-fn below(
-    grammar: &Grammar,
-    chart: &Chart,
-    item: &Item,
-    visit: &mut dyn FnMut(Option<(u32, u8)>, u32, Option<u32>),
-) {
+fn below(grammar: &Grammar, chart: &Chart, item: &Item, visit: &mut dyn FnMut(Option<(u32, u8)>, Child)) {
     let Origin::Rule(rule) = item.origin else { return };
     let holes = grammar.rules[rule as usize].pattern.iter().filter(|s| !matches!(s, Symbol::Word(_)));
     for (hole, (symbol, &at)) in holes.zip(&item.children).enumerate() {
@@ -418,15 +427,13 @@ fn below(
             let list = chart.item(at, true);
             for &element in &list.children {
                 let element = chart.item(element, false);
-                let (child, word) = child_of(grammar, element);
-                visit(Some((LIST, 0)), child, word);
+                visit(Some((LIST, 0)), child_of(grammar, element));
                 below(grammar, chart, element, visit);
             }
             continue;
         }
         let next = chart.item(at, false);
-        let (child, word) = child_of(grammar, next);
-        visit(Some((rule, hole as u8)), child, word);
+        visit(Some((rule, hole as u8)), child_of(grammar, next));
         below(grammar, chart, next, visit);
     }
 }

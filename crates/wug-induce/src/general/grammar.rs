@@ -24,6 +24,8 @@ pub(crate) enum Symbol {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Rule {
     pub pattern: Vec<Symbol>,
+    /// A number that stays when other rules go.
+    pub id: u32,
     /// The number of the pattern; rules with the same pattern share it, and holes tell children apart by it.
     pub frame: u32,
     pub program: Program,
@@ -34,11 +36,23 @@ pub(crate) struct Rule {
 pub(crate) const WORD: u32 = 1 << 30;
 pub(crate) const RUN: u32 = WORD + 1;
 
+/// A child of a hole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Child {
+    /// A frame, [`WORD`] or [`RUN`].
+    pub kind: u32,
+    pub word: Option<u32>,
+    /// The number of the rule.
+    pub rule: Option<u32>,
+}
+
 /// What was seen in a hole.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Place {
     pub total: f64,
     pub children: BTreeMap<u32, f64>,
+    /// Which rule of a frame, by its id.
+    pub variants: BTreeMap<u32, f64>,
     pub words_total: f64,
     pub words: BTreeMap<u32, f64>,
     /// Extra bits of children: seen only in derivations that training refutes, or learned from mistakes.
@@ -61,6 +75,7 @@ pub(crate) struct Grammar {
     /// Bits of each rule among those with its frame.
     pub variant_bits: Vec<f64>,
     pub language: Language,
+    pub next_id: u32,
 }
 
 impl Grammar {
@@ -72,7 +87,9 @@ impl Grammar {
             self.frames.len() - 1
         }) as u32;
         let holes = pattern.iter().filter(|symbol| !matches!(symbol, Symbol::Word(_))).count();
-        self.rules.push(Rule { pattern, frame, program, bits });
+        let id = self.rules.iter().map(|rule| rule.id + 1).max().unwrap_or(0).max(self.next_id);
+        self.next_id = id + 1;
+        self.rules.push(Rule { pattern, id, frame, program, bits });
         self.places.push(vec![Place::default(); holes]);
         self.variant_bits.push(0.0);
     }
@@ -85,15 +102,24 @@ impl Grammar {
     }
 
     /// Bits of a child in a hole. The less it was seen there, the more.
-    pub(crate) fn link(&self, place: &Place, child: u32, word: Option<u32>) -> f64 {
+    pub(crate) fn link(&self, place: &Place, child: Child) -> f64 {
         let kinds = self.frames.len() as f64 + 2.0;
         if place.total == 0.0 {
             return kinds.log2();
         }
-        let seen = place.children.get(&child).copied().unwrap_or(0.0);
+        let seen = place.children.get(&child.kind).copied().unwrap_or(0.0);
         let mut bits = -((seen + 0.3 / kinds) / (place.total + 0.3)).log2();
-        bits += place.extra.get(&child).copied().unwrap_or(0.0);
-        if let Some(word) = word {
+        bits += place.extra.get(&child.kind).copied().unwrap_or(0.0);
+        if let Some(rule) = child.rule {
+            // Which of the rules with this frame: as seen here, or else as anywhere.
+            let rule = &self.rules[rule as usize];
+            let anywhere = (-self.variant_bits[child.rule.map_or(0, |rule| rule as usize)]).exp2();
+            if anywhere < 1.0 {
+                let this = place.variants.get(&rule.id).copied().unwrap_or(0.0);
+                bits -= ((this + 4.0 * anywhere) / (seen + 4.0)).log2();
+            }
+        }
+        if let Some(word) = child.word {
             let words = self.lexicon.len() as f64 + 1.0;
             let seen = place.words.get(&word).copied().unwrap_or(0.0);
             bits -= ((seen + 2.02 / words) / (place.words_total + 2.02)).log2();

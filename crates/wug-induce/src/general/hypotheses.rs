@@ -14,8 +14,8 @@ pub(crate) enum Level {
     Rows,
     /// Also every word that both sides share, and every other word as a symbol of its own.
     Symbols,
-    /// Also words that are aligned to a token.
-    Aligned,
+    /// Also words that are aligned to a token, and phrases.
+    Phrases,
 }
 
 /// A grammar without rules: the lexicon of a level.
@@ -55,7 +55,12 @@ pub(crate) fn lexicon(
     let by_rows = level == Level::Rows && alone >= 3 && 2 * alone >= copied.len();
     for word in copied {
         if !by_rows && !is_known(&grammar, word) {
-            grammar.in_run[word as usize] = Some(words.as_token(word));
+            let token = words.as_token(word);
+            if level == Level::Phrases {
+                grammar.lexicon[word as usize].push(Value::string(&[token]));
+            } else {
+                grammar.in_run[word as usize] = Some(token);
+            }
         }
     }
     if level == Level::Symbols && sources.len() <= 400 {
@@ -72,7 +77,7 @@ pub(crate) fn lexicon(
             }
         }
     }
-    if level == Level::Aligned {
+    if level == Level::Phrases {
         for (word, token) in aligned(rows, words) {
             if !is_known(&grammar, word) && grammar.in_run[word as usize].is_none() {
                 grammar.lexicon[word as usize].push(Value::string(&[token]));

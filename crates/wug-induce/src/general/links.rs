@@ -6,11 +6,11 @@ use rayon::prelude::*;
 
 use super::chart::{Bounds, links, parse, place_mut};
 use super::effort::Effort;
-use super::grammar::{Grammar, Place, Symbol, WORD};
+use super::grammar::{Child, Grammar, Place, Symbol, WORD};
 use super::random::Random;
 use super::read::Row;
 
-type Link = (Option<(u32, u8)>, u32, Option<u32>);
+type Link = (Option<(u32, u8)>, Child);
 
 /// The readings of a row: the links of its cheapest right derivation, those of wrong ones that are cheap, and whether the
 /// cheapest one is right.
@@ -27,7 +27,7 @@ fn read(grammar: &Grammar, row: &Row, effort: &Effort) -> Reading {
     let all = chart.whole(grammar);
     let links_of = |at| {
         let mut all: Vec<Link> = Vec::new();
-        links(grammar, &chart, at, &mut |parent, child, word| all.push((parent, child, word)));
+        links(grammar, &chart, at, &mut |parent, child| all.push((parent, child)));
         all
     };
     let is_right = |at| chart.item(at, false).value == row.target;
@@ -66,20 +66,23 @@ pub(crate) fn relink(grammar: &mut Grammar, rows: &[Row], size: usize, times: us
 pub(crate) fn recount(grammar: &mut Grammar, rows: &[Row], effort: &Effort) {
     let readings: Vec<Reading> = rows.par_iter().map(|row| read(grammar, row, effort)).collect();
     for reading in &readings {
-        for &(parent, child, word) in reading.right.iter().flatten() {
-            place_mut(grammar, parent).see(child, word, 1.0);
+        for &(parent, child) in reading.right.iter().flatten() {
+            see(grammar, parent, child, 1.0);
         }
     }
 }
 
-impl Place {
-    fn see(&mut self, child: u32, word: Option<u32>, weight: f64) {
-        self.total += weight;
-        *self.children.entry(child).or_default() += weight;
-        if let Some(word) = word {
-            self.words_total += weight;
-            *self.words.entry(word).or_default() += weight;
-        }
+fn see(grammar: &mut Grammar, parent: Option<(u32, u8)>, child: Child, weight: f64) {
+    let id = child.rule.map(|rule| grammar.rules[rule as usize].id);
+    let place = place_mut(grammar, parent);
+    place.total += weight;
+    *place.children.entry(child.kind).or_default() += weight;
+    if let Some(id) = id {
+        *place.variants.entry(id).or_default() += weight;
+    }
+    if let Some(word) = child.word {
+        place.words_total += weight;
+        *place.words.entry(word).or_default() += weight;
     }
 }
 
@@ -94,15 +97,15 @@ fn count(grammar: &mut Grammar, readings: &[Reading], settled: bool) {
     let mut refuted: BTreeMap<Link, f64> = BTreeMap::new();
     for reading in readings {
         let weight = if settled || reading.rivals == 1 { 1.0 } else { 0.2 };
-        for &(parent, child, word) in reading.right.iter().flatten() {
-            place_mut(grammar, parent).see(child, word, weight);
+        for &(parent, child) in reading.right.iter().flatten() {
+            see(grammar, parent, child, weight);
         }
         if reading.right.is_some() {
             let links: BTreeSet<Link> = reading.wrong.iter().flatten().copied().collect();
             links.into_iter().for_each(|link| *refuted.entry(link).or_default() += 1.0);
         }
     }
-    for ((parent, child, word), times) in refuted {
+    for ((parent, Child { kind: child, word, .. }), times) in refuted {
         let place = place_mut(grammar, parent);
         let extra = 2.0 + (1.0 + times).log2();
         if !place.children.contains_key(&child) {
@@ -155,7 +158,9 @@ pub(crate) fn discriminate(grammar: &mut Grammar, rows: &[Row], size: usize, epo
                 let mut moves: BTreeMap<Link, f64> = BTreeMap::new();
                 right.iter().for_each(|link| *moves.entry(*link).or_default() -= 0.5);
                 chosen.iter().for_each(|link| *moves.entry(*link).or_default() += 0.5);
-                for ((parent, child, word), by) in moves.into_iter().filter(|(_, by)| *by != 0.0) {
+                for ((parent, Child { kind: child, word, .. }), by) in
+                    moves.into_iter().filter(|(_, by)| *by != 0.0)
+                {
                     let place = place_mut(grammar, parent);
                     *place.extra.entry(child).or_default() += by;
                     if let Some(word) = word {
@@ -197,13 +202,15 @@ pub(crate) fn sparsify(grammar: &mut Grammar, rows: &[Row], effort: &Effort) {
     if best == rows.len() && !is_ambiguous(grammar, &rows, effort) {
         return;
     }
+    // Rows that come out right by accident are no reason to keep a link.
+    let slack = rows.len() / 250;
     for (_, parent, child) in links.into_iter().take(60) {
         if effort.is_spent() {
             return;
         }
         let before = place_mut(grammar, parent).extra.insert(child, NEEDLESS);
         let now = right(grammar);
-        if now >= best {
+        if now + slack >= best {
             best = now;
         } else {
             let extra = &mut place_mut(grammar, parent).extra;
@@ -265,7 +272,8 @@ pub(crate) fn coerce(grammar: &mut Grammar) {
         let frame = grammar.rules[rule].frame as usize;
         for (hole, place) in places.iter().enumerate().filter(|(_, place)| place.total > 0.0) {
             for child in (0..frames as u32).filter(|child| !place.children.contains_key(child)) {
-                let new_cycle = within[child as usize][frame] && !within[frame][child as usize];
+                let inner = child as usize;
+                let new_cycle = (inner == frame || within[inner][frame]) && !within[frame][inner];
                 let bits = 8.0 * (1.0 - likeness(place, child)) + if new_cycle { 8.0 } else { 0.0 };
                 extra.push((rule, hole, child, bits));
             }

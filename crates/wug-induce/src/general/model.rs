@@ -1,5 +1,6 @@
 //! From pairs to a model.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::time::Instant;
 
@@ -9,9 +10,11 @@ use super::chart::{At, Bounds, Chart, Origin, parse};
 use super::effort::Effort;
 use super::grammar::{Grammar, Symbol};
 use super::hypotheses::{Level, lexicon, tokens_of};
+use super::mentions::Mentions;
 use super::order::Order;
+use super::phrases::{as_rows, phrases};
 use super::program::show_value;
-use super::read::{Format, Row, TokenRow, Words, formats, read, value_bits};
+use super::read::{Ends, Format, Row, TokenRow, Words, formats, read, value_bits};
 use super::search::Search;
 use super::synthesis::Language;
 use super::value::Token;
@@ -20,7 +23,9 @@ use super::value::Token;
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct GeneralModel {
     words: Words,
+    ends: Ends,
     format: Format,
+    mentions: Option<Mentions>,
     grammar: Grammar,
     /// Bits of the description of training.
     pub bits: f64,
@@ -38,15 +43,17 @@ pub(crate) fn propose<S: AsRef<str>, T: AsRef<str>>(
     until: Option<Instant>,
     verbose: bool,
 ) -> Option<GeneralModel> {
-    let (words, rows) = read(pairs);
+    let (words, ends, rows) = read(pairs);
     let effort = Effort::new(budget, until, verbose);
     let mut best: Option<GeneralModel> = None;
-    for format in formats(&rows, &words) {
-        for level in [Level::Rows, Level::Symbols, Level::Aligned] {
+    for (format, mentions) in readings(&rows, &words) {
+        for level in [Level::Rows, Level::Symbols, Level::Phrases] {
             if !effort.begin(0.4) {
                 return best;
             }
-            let Some(model) = attempt(&words, &rows, &format, level, &effort) else { continue };
+            let Some(model) = attempt(&words, &rows, &format, mentions.as_ref(), level, &effort) else {
+                continue;
+            };
             if verbose {
                 eprintln!(
                     "{format:?} {level:?}: {:.0} bits, right {:.4}, rules {}, steps {}",
@@ -56,9 +63,9 @@ pub(crate) fn propose<S: AsRef<str>, T: AsRef<str>>(
                     effort.steps()
                 );
             }
-            let done = model.right >= 0.995 && model.grammar.rules.len() <= 14 && level != Level::Aligned;
+            let done = model.right >= 0.995 && model.grammar.rules.len() <= 14 && level != Level::Phrases;
             if best.as_ref().is_none_or(|best| model.bits < best.bits) {
-                best = Some(model);
+                best = Some(GeneralModel { ends: ends.clone(), ..model });
             }
             if done {
                 return best;
@@ -68,37 +75,82 @@ pub(crate) fn propose<S: AsRef<str>, T: AsRef<str>>(
     best
 }
 
+/// The ways to read the targets: formats, and numbers as mentions where they can be.
+fn readings(rows: &[TokenRow], words: &Words) -> Vec<(Format, Option<Mentions>)> {
+    let formats = formats(rows, words);
+    if formats.iter().all(|format| matches!(format, Format::Str | Format::Split(_)))
+        && let Some(mentions) = Mentions::find(rows)
+    {
+        // Strings around a token that all targets have are the more general reading.
+        return formats.into_iter().rev().map(|format| (format, Some(mentions.clone()))).collect();
+    }
+    formats.into_iter().map(|format| (format, None)).collect()
+}
+
 fn attempt(
     words: &Words,
     rows: &[TokenRow],
     format: &Format,
+    mentions: Option<&Mentions>,
     level: Level,
     effort: &Effort,
 ) -> Option<GeneralModel> {
-    let rows: Vec<Row> = rows
+    let all = rows.len();
+    let mut rows: Vec<Row> = rows
         .iter()
-        .filter_map(|(source, target, count)| {
-            Some(Row { source: source.clone(), target: format.value(target)?, count: *count })
+        .filter_map(|(source, target, _)| {
+            let target = match mentions {
+                Some(mentions) => mentions.to_positions(source, target)?,
+                None => target.clone(),
+            };
+            Some(Row { source: source.clone(), target: format.value(&target)? })
         })
         .collect();
     let targets: Vec<Vec<Token>> = rows.iter().map(|row| tokens_of(&row.target)).collect();
-    let distinct: std::collections::BTreeSet<Token> = targets.iter().flatten().copied().collect();
+    let distinct: BTreeSet<Token> = targets.iter().flatten().copied().collect();
     let language = Language {
         token_bits: (distinct.len() as f64 + 2.0).log2(),
-        positions: false,
+        positions: mentions.is_some(),
         order: Order::of(targets.iter().map(|target| &target[..])),
         pops: 500,
         expressions: 4000,
     };
-    let sources: std::collections::BTreeSet<u32> =
-        rows.iter().flat_map(|row| row.source.iter().copied()).collect();
+    let sources: BTreeSet<u32> = rows.iter().flat_map(|row| row.source.iter().copied()).collect();
     let word_bits = (sources.len() as f64 + 2.0).log2();
     let grammar = lexicon(&rows, words, format, level, language);
-    let mut search = Search::new(&rows, rows.len(), grammar, word_bits, &[], effort);
+    let real = rows.len();
+    let mut extra = Vec::new();
+    if level == Level::Phrases {
+        if matches!(format, Format::Int | Format::Digits | Format::Record(_)) {
+            return None;
+        }
+        let bracket = |token: Token| match &words.show(token)[..] {
+            "(" | "[" | "{" | "<" => 1,
+            ")" | "]" | "}" | ">" => -1,
+            _ => 0,
+        };
+        extra = phrases(&rows, &grammar, &bracket);
+        let short = as_rows(&rows, &extra);
+        rows.extend(short);
+    }
+    let mut search = Search::new(&rows, real, grammar, word_bits, &extra, effort);
     search.run();
     let grammar = search.grammar;
-    let (bits, right) = measure(&grammar, &rows, effort);
-    Some(GeneralModel { words: words.clone(), format: format.clone(), grammar, bits, right })
+    let (mut bits, mut right) = measure(&grammar, &rows[..real], effort);
+    if level == Level::Phrases {
+        bits += (word_bits + grammar.language.token_bits) * grammar.lexicon.iter().flatten().count() as f64;
+    }
+    right *= real as f64 / all.max(1) as f64;
+    let mentions = mentions.cloned();
+    Some(GeneralModel {
+        words: words.clone(),
+        ends: Ends::default(),
+        format: format.clone(),
+        mentions,
+        grammar,
+        bits,
+        right,
+    })
 }
 
 /// Bits of the description, and the share of the rows that come out right.
@@ -137,7 +189,8 @@ impl GeneralModel {
     }
 
     fn source(&self, text: &str) -> Vec<u32> {
-        text.split_whitespace().map(|word| self.words.vocabulary.get(word).unwrap_or(u32::MAX)).collect()
+        let words = text.split_whitespace().map(|word| self.words.vocabulary.get(word).unwrap_or(u32::MAX));
+        self.ends.strip(&words.collect::<Vec<_>>()).to_vec()
     }
 
     /// The target of a source with the bits of its derivation, or why there is none.
@@ -149,7 +202,14 @@ impl GeneralModel {
         let chart = parse(&self.grammar, &source, Bounds::PREDICT);
         let best = chart.whole(&self.grammar).first().copied().ok_or("no derivation covers the source")?;
         let value = &chart.item(best.1, false).value;
-        let tokens = self.format.tokens(value).ok_or("the derivation has no value that a target can have")?;
+        let tokens = self
+            .format
+            .tokens(value)
+            .and_then(|tokens| match &self.mentions {
+                Some(mentions) => mentions.to_numbers(&source, &tokens),
+                None => Some(tokens),
+            })
+            .ok_or("the derivation has no value that a target can have")?;
         let text: Vec<String> = tokens.iter().map(|&token| self.words.show(token)).collect();
         Ok((text.join(" "), best.0, self.derivation(&chart, best.1, &source)))
     }

@@ -27,8 +27,6 @@ pub(crate) enum Format {
 pub(crate) struct Row {
     pub source: Vec<u32>,
     pub target: Value,
-    /// How often it is there.
-    pub count: f64,
 }
 
 /// Words of both sides; a word that is copied has one number.
@@ -79,13 +77,46 @@ fn parse_int(text: &str) -> Option<Token> {
     if value.to_string() == text { int_token(value) } else { None }
 }
 
+/// Words that begin or end every source and stand nowhere else: they say nothing.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(crate) struct Ends {
+    first: Option<u32>,
+    last: Option<u32>,
+}
+
+impl Ends {
+    fn find(rows: &[TokenRow]) -> Self {
+        let only = |word: u32| {
+            rows.iter()
+                .all(|row| row.0.len() > 1 && row.0.iter().filter(|&&other| other == word).count() == 1)
+        };
+        let shared = |end: fn(&[u32]) -> Option<&u32>| {
+            let word = *rows.first().and_then(|row| end(&row.0))?;
+            (rows.iter().all(|row| end(&row.0) == Some(&word)) && only(word)).then_some(word)
+        };
+        let (first, last) = (shared(<[u32]>::first), shared(<[u32]>::last));
+        Self { first: first.filter(|_| last.is_none()), last }
+    }
+
+    /// A source without them.
+    pub(crate) fn strip<'a>(&self, mut source: &'a [u32]) -> &'a [u32] {
+        if source.len() > 1 && self.first.is_some() && source.first().copied() == self.first {
+            source = &source[1..];
+        }
+        if source.len() > 1 && self.last.is_some() && source.last().copied() == self.last {
+            source = &source[..source.len() - 1];
+        }
+        source
+    }
+}
+
 /// Targets as tokens, with their sources.
 pub(crate) type TokenRow = (Vec<u32>, Vec<Token>, f64);
 
 /// Reads pairs; equal sources with several targets keep the most frequent one.
 pub(crate) fn read<S: AsRef<str>, T: AsRef<str>>(
     pairs: impl IntoIterator<Item = (S, T)>,
-) -> (Words, Vec<TokenRow>) {
+) -> (Words, Ends, Vec<TokenRow>) {
     let mut words = Words::default();
     let mut order: Vec<Vec<u32>> = Vec::new();
     let mut targets: HashMap<Vec<u32>, BTreeMap<Vec<Token>, f64>> = HashMap::new();
@@ -114,8 +145,12 @@ pub(crate) fn read<S: AsRef<str>, T: AsRef<str>>(
             Some((source, target.clone(), *count))
         })
         .collect();
+    let ends = Ends::find(&rows);
+    for row in &mut rows {
+        row.0 = ends.strip(&row.0).to_vec();
+    }
     rows.sort_by(|a, b| (a.0.len(), &a.0).cmp(&(b.0.len(), &b.0)));
-    (words, rows)
+    (words, ends, rows)
 }
 
 /// Longer rows are not learned from.

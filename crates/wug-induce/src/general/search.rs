@@ -30,6 +30,8 @@ const LINES: usize = 400;
 const BRANCHED: usize = 40;
 /// Rules of a round.
 const RULES: usize = 30;
+/// What explaining a phrase is worth beside explaining a row.
+const PHRASE: f64 = 0.5;
 /// Rows in which the value of a word is looked for.
 const ASKED: usize = 12;
 /// Rules of a grammar: a longer one explains nothing.
@@ -69,7 +71,9 @@ impl<'a> Search<'a> {
         effort: &'a Effort,
     ) -> Self {
         let token = grammar.language.token_bits;
-        let bits = rows.iter().map(|row| value_bits(&row.target, token)).collect();
+        let weight = |i: usize| if i < real { 1.0 } else { PHRASE };
+        let bits =
+            rows.iter().enumerate().map(|(i, row)| weight(i) * value_bits(&row.target, token)).collect();
         Self { rows, grammar, word_bits, bits, extra, real, effort, random: Random::new(7) }
     }
 
@@ -156,7 +160,7 @@ impl<'a> Search<'a> {
     fn units(&self, row: u32, by_source: &HashMap<&[u32], &Value>, with_chart: bool) -> Units {
         let chart: Option<Chart> = (with_chart || !self.grammar.rules.is_empty()).then(|| {
             let chart =
-                parse(&self.grammar, &self.rows[row as usize].source, Bounds { items: 5, ..Bounds::TRAIN });
+                parse(&self.grammar, &self.rows[row as usize].source, Bounds { items: 6, ..Bounds::TRAIN });
             self.effort.charge(chart.steps);
             chart
         });

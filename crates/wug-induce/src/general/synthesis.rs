@@ -74,7 +74,9 @@ pub(crate) struct Found {
 const SAMPLE: usize = 12;
 const POOL: usize = 40;
 /// Steps that a sample is counted as.
-const STEPS: usize = 2000;
+const STEPS: usize = 30_000;
+/// The share of a table's bits that a program must save to end the search for better ones.
+const ENOUGH: f64 = 0.85;
 /// Programs of one frame.
 const PROGRAMS: usize = 4;
 
@@ -117,6 +119,7 @@ fn cover(
         *ways.entry(*row).or_default() += 1.0;
     }
     let total = ways.len() as f64;
+    let worth: f64 = ways.keys().map(|&row| bits_of(row)).sum();
     let (mut chosen, mut others) = (Vec::new(), Vec::new());
     while chosen.len() < PROGRAMS && todo.len() >= 2 {
         let mut best: Option<(f64, Found)> = None;
@@ -138,8 +141,9 @@ fn cover(
                 if rows.is_empty() {
                     continue;
                 }
-                // Which of the ways is meant must be said too: a program that holds for one way of many explains little.
-                let choice: f64 = rows.iter().map(|(row, right)| (ways[row] / right).log2()).sum();
+                // A program that holds for one way of many to cut a row explains the less of it.
+                let vague = |(row, right): (&u32, &f64)| bits_of(*row) * (1.0 - (right / ways[row]).sqrt());
+                let choice: f64 = rows.iter().map(vague).sum();
                 let held = rows.len() as f64;
                 let bits = program.bits(language.token_bits) + held * (total / held).log2() + choice;
                 let rows: Vec<u32> = rows.into_keys().collect();
@@ -158,16 +162,17 @@ fn cover(
             if effort.is_stopped() {
                 return (chosen, others);
             }
-            effort.charge(STEPS);
             let language = if number < 4 { language } else { &quick };
-            judge(solve(&examples, language, lookups), &mut best);
-            if best.as_ref().is_some_and(|best| best.1.rows.len() as f64 >= 0.95 * total) {
+            let solved = solve(&examples, language, lookups);
+            effort.charge(if solved.is_empty() { STEPS } else { STEPS / 6 });
+            judge(solved, &mut best);
+            if best.as_ref().is_some_and(|best| best.0 >= ENOUGH * worth) {
                 break;
             }
         }
-        let covered = best.as_ref().map_or(0.0, |best| best.1.rows.len() as f64);
-        if branches && chosen.is_empty() && lookups && covered < 0.9 * total && todo.len() >= 8 {
-            effort.charge(20 * STEPS);
+        let explains = best.as_ref().is_some_and(|best| best.0 >= ENOUGH * worth);
+        if branches && chosen.is_empty() && lookups && !explains && todo.len() >= 8 {
+            effort.charge(10 * STEPS);
             judge(cases(&todo, language, &mut random), &mut best);
         }
         let Some((gain, found)) = best else { break };
