@@ -145,7 +145,9 @@ pub fn learn<S: AsRef<str>, T: AsRef<str>>(
     let pairs: Vec<(S, T)> = pairs.into_iter().collect();
     let plan = Plan::new(settings);
     let texts = || pairs.iter().map(|(source, target)| (source.as_ref(), target.as_ref()));
-    let first = plan.has(Without::Templates).then(|| learn_templates(texts(), &plan));
+    let words: usize = pairs.iter().map(|(source, _)| source.as_ref().split_whitespace().count()).sum();
+    let is_long = words > LONG_SOURCES * pairs.len();
+    let first = (plan.has(Without::Templates) && !is_long).then(|| learn_templates(texts(), &plan));
     let mut judged = None;
     if let Some(model) = &first {
         let description = model.describe(&pairs);
@@ -169,6 +171,9 @@ pub fn learn<S: AsRef<str>, T: AsRef<str>>(
         (None, ..) => learn_templates(texts(), &plan),
     }
 }
+
+/// The mean length of sources from which templates are too many to search.
+const LONG_SOURCES: usize = 24;
 
 /// The share of training rows that a grammar must explain to be nearly all, with some noise left over.
 const NEARLY_ALL: f64 = 0.985;

@@ -89,6 +89,9 @@ impl Chart {
     }
 }
 
+/// Links of so many bits are not followed.
+pub(crate) const FORBIDDEN: f64 = 1e6;
+
 /// What an item is to the hole that it fills.
 pub(crate) fn child_of(grammar: &Grammar, item: &Item) -> Child {
     let (kind, word, rule) = match item.origin {
@@ -332,6 +335,9 @@ impl Parser<'_> {
                 continue;
             }
             let link = if is_list { 0.0 } else { grammar.link(place, child_of(grammar, item)) };
+            if link >= FORBIDDEN {
+                continue;
+            }
             let total = bits + item.bits + link;
             let by = if grammar.language.positions { (at - partial.from) as i64 } else { 0 };
             partial.values.push(item.value.shifted(by));

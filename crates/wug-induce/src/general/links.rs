@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rayon::prelude::*;
 
-use super::chart::{Bounds, links, parse, place_mut};
+use super::chart::{Bounds, FORBIDDEN, links, parse, place_mut};
 use super::effort::Effort;
 use super::grammar::{Child, Grammar, Place, Symbol, WORD};
 use super::random::Random;
@@ -178,7 +178,9 @@ pub(crate) fn discriminate(grammar: &mut Grammar, rows: &[Row], size: usize, epo
 /// Rows that decide whether a link stays.
 const SPARSE_SAMPLE: usize = 500;
 /// Bits that a link costs which no row needs.
-const NEEDLESS: f64 = 40.0;
+const NEEDLESS: f64 = 20.0;
+/// Links that are tried.
+const MOST_LINKS: usize = 60;
 
 /// Makes links dear without which as many rows come out right: of two bracketings that explain the rows, one goes.
 pub(crate) fn sparsify(grammar: &mut Grammar, rows: &[Row], effort: &Effort) {
@@ -204,14 +206,16 @@ pub(crate) fn sparsify(grammar: &mut Grammar, rows: &[Row], effort: &Effort) {
     }
     // Rows that come out right by accident are no reason to keep a link.
     let slack = rows.len() / 250;
-    for (_, parent, child) in links.into_iter().take(60) {
+    let mut needless = Vec::new();
+    for (_, parent, child) in links.into_iter().take(MOST_LINKS) {
         if effort.is_spent() {
-            return;
+            break;
         }
-        let before = place_mut(grammar, parent).extra.insert(child, NEEDLESS);
+        let before = place_mut(grammar, parent).extra.insert(child, FORBIDDEN);
         let now = right(grammar);
         if now + slack >= best {
-            best = now;
+            best = best.max(now);
+            needless.push((parent, child));
         } else {
             let extra = &mut place_mut(grammar, parent).extra;
             match before {
@@ -219,6 +223,9 @@ pub(crate) fn sparsify(grammar: &mut Grammar, rows: &[Row], effort: &Effort) {
                 None => extra.remove(&child),
             };
         }
+    }
+    for (parent, child) in needless {
+        place_mut(grammar, parent).extra.insert(child, NEEDLESS);
     }
 }
 
