@@ -270,31 +270,17 @@ impl Parser<'_> {
         if at >= self.source.len() {
             return;
         }
-        match next {
-            Symbol::Word(word) => {
-                if self.source[at] == word {
-                    partial.starts.push((at - partial.from) as u16);
-                    self.advance(partial, symbol + 1, at + 1, bits);
-                    partial.starts.pop();
-                }
+        if let Symbol::Word(word) = next {
+            if self.source[at] == word {
+                partial.starts.push((at - partial.from) as u16);
+                self.advance(partial, symbol + 1, at + 1, bits);
+                partial.starts.pop();
             }
-            _ => {
-                let rest = pattern.len() - symbol - 1;
-                let ends = match pattern.get(symbol + 1) {
-                    None => self.source.len()..=self.source.len(),
-                    _ => at + 1..=self.source.len() - rest.min(self.source.len()),
-                };
-                // The last hole may end anywhere: the span of the rule ends with it.
-                let ends = if rest == 0 { at + 1..=self.source.len() } else { ends };
-                for end in ends {
-                    if let Some(Symbol::Word(word)) = pattern.get(symbol + 1)
-                        && self.source.get(end) != Some(word)
-                    {
-                        continue;
-                    }
-                    self.fill(partial, symbol, at, end, bits, next == Symbol::List);
-                }
-            }
+            return;
+        }
+        let rest = pattern.len() - symbol - 1;
+        for end in at + 1..=self.source.len().saturating_sub(rest) {
+            self.fill(partial, symbol, at, end, bits, next == Symbol::List);
         }
     }
 
@@ -384,7 +370,7 @@ impl Parser<'_> {
                     }
                     for rest in self.chart.list(k, j).iter().take(2) {
                         let Value::List(more) = &rest.value else { continue };
-                        let values = [&[item.value.clone()], &more[..]].concat();
+                        let values = [std::slice::from_ref(&item.value), &more[..]].concat();
                         add(bits + rest.bits, values, [&[at], &rest.children[..]].concat());
                     }
                 }

@@ -52,7 +52,7 @@ impl StrFunction {
         Self::Sorted,
     ];
 
-    pub(crate) fn append(self, text: &[Token], out: &mut Vec<Token>) -> Option<()> {
+    pub(crate) fn append(self, text: &[Token], out: &mut Vec<Token>) {
         let n = text.len();
         match self {
             Self::Identity => out.extend_from_slice(text),
@@ -91,7 +91,6 @@ impl StrFunction {
                 out[from..].sort_unstable();
             }
         }
-        Some(())
     }
 
     pub(crate) fn bits(self) -> f64 {

@@ -110,7 +110,9 @@ fn copied(rows: &[Row], words: &Words, level: Level) -> Vec<u32> {
                 *in_both.entry(word).or_default() += 1.0;
             }
         }
-        target.into_iter().for_each(|token| *in_target.entry(token).or_default() += 1.0);
+        for token in target {
+            *in_target.entry(token).or_default() += 1.0;
+        }
     }
     let total = rows.len() as f64;
     let is_copied = |word: &u32| {
@@ -126,9 +128,12 @@ fn copied(rows: &[Row], words: &Words, level: Level) -> Vec<u32> {
     in_source.keys().filter(|word| is_copied(word)).copied().collect()
 }
 
+/// How often each word stands before (false) and behind a word.
+type Context = BTreeMap<(bool, u32), f64>;
+
 /// Words that stand in like places as another word: names and items of lists, not function words.
 pub(crate) fn interchangeable(rows: &[Row]) -> BTreeSet<u32> {
-    let mut contexts: BTreeMap<u32, BTreeMap<(bool, u32), f64>> = BTreeMap::new();
+    let mut contexts: BTreeMap<u32, Context> = BTreeMap::new();
     for row in rows {
         for (i, &word) in row.source.iter().enumerate() {
             let before = if i == 0 { u32::MAX } else { row.source[i - 1] };
@@ -138,11 +143,11 @@ pub(crate) fn interchangeable(rows: &[Row]) -> BTreeSet<u32> {
             *context.entry((true, after)).or_default() += 1.0;
         }
     }
-    let like = |a: &BTreeMap<(bool, u32), f64>, b: &BTreeMap<(bool, u32), f64>| {
+    let like = |a: &Context, b: &Context| {
         let shared: f64 = a.iter().filter_map(|(key, n)| Some((n * b.get(key)?).sqrt())).sum();
         shared / (a.values().sum::<f64>() * b.values().sum::<f64>()).sqrt()
     };
-    let all: Vec<(&u32, &BTreeMap<(bool, u32), f64>)> = contexts.iter().collect();
+    let all: Vec<(&u32, &Context)> = contexts.iter().collect();
     let mut alike = BTreeSet::new();
     for (i, (a, a_context)) in all.iter().enumerate() {
         for (b, b_context) in &all[i + 1..] {
@@ -171,7 +176,9 @@ pub(crate) fn aligned(rows: &[Row], words: &Words) -> Vec<(u32, Token)> {
                 *both.entry((word, token)).or_default() += 1.0;
             }
         }
-        in_target.into_iter().for_each(|token| *target.entry(token).or_default() += 1.0);
+        for token in in_target {
+            *target.entry(token).or_default() += 1.0;
+        }
     }
     let total = rows.len() as f64;
     let mut best: BTreeMap<u32, (f64, f64, Token)> = BTreeMap::new();

@@ -176,8 +176,8 @@ fn constants(examples: &[Example<'_>], targets: &[i64], features: &[IntExpr]) ->
 /// The exact integer solution of target = sum of coefficient * leaf + constant, by elimination over fractions.
 fn affine(examples: &[Example<'_>], targets: &[i64]) -> Option<IntExpr> {
     let all = leaves(examples[0].values);
-    let m = all.len() + 1;
-    if examples.len() < m + 1 || all.len() > 6 {
+    let unknowns = all.len() + 1;
+    if examples.len() < unknowns + 1 || all.len() > 6 {
         return None;
     }
     let mut rows: Vec<Vec<(i128, i128)>> = Vec::new();
@@ -192,7 +192,7 @@ fn affine(examples: &[Example<'_>], targets: &[i64]) -> Option<IntExpr> {
     }
     let mut rank = 0;
     let mut pivots = Vec::new();
-    for column in 0..m {
+    for column in 0..unknowns {
         let Some(pivot) = (rank..rows.len()).find(|&row| rows[row][column].0 != 0) else { continue };
         rows.swap(rank, pivot);
         let (a, b) = rows[rank][column];
@@ -217,12 +217,12 @@ fn affine(examples: &[Example<'_>], targets: &[i64]) -> Option<IntExpr> {
             return None;
         }
     }
-    if rows[rank..].iter().any(|row| row[m].0 != 0) {
+    if rows[rank..].iter().any(|row| row[unknowns].0 != 0) {
         return None;
     }
-    let mut solution = vec![0i64; m];
+    let mut solution = vec![0i64; unknowns];
     for (row, &column) in pivots.iter().enumerate() {
-        let (value, over) = rows[row][m];
+        let (value, over) = rows[row][unknowns];
         solution[column] = i64::try_from(value).ok().filter(|value| over == 1 && value.abs() < LARGEST)?;
     }
     let mut expr: Option<IntExpr> = None;

@@ -10,7 +10,9 @@ use super::grammar::{Child, Grammar, Place, Symbol, WORD};
 use super::random::Random;
 use super::read::Row;
 
-type Link = (Option<(u32, u8)>, Child);
+/// The rule and hole that is filled; `None` for the whole source.
+type Parent = Option<(u32, u8)>;
+type Link = (Parent, Child);
 
 /// The readings of a row: the links of its cheapest right derivation, those of wrong ones that are cheap, and whether the
 /// cheapest one is right.
@@ -91,7 +93,9 @@ fn count(grammar: &mut Grammar, readings: &[Reading], settled: bool) {
         return;
     }
     for places in &mut grammar.places {
-        places.iter_mut().for_each(|place| *place = Place::default());
+        for place in places {
+            *place = Place::default();
+        }
     }
     (grammar.top, grammar.list) = (Place::default(), Place::default());
     let mut refuted: BTreeMap<Link, f64> = BTreeMap::new();
@@ -102,7 +106,9 @@ fn count(grammar: &mut Grammar, readings: &[Reading], settled: bool) {
         }
         if reading.right.is_some() {
             let links: BTreeSet<Link> = reading.wrong.iter().flatten().copied().collect();
-            links.into_iter().for_each(|link| *refuted.entry(link).or_default() += 1.0);
+            for link in links {
+                *refuted.entry(link).or_default() += 1.0;
+            }
         }
     }
     for ((parent, Child { kind: child, word, .. }), times) in refuted {
@@ -156,8 +162,11 @@ pub(crate) fn discriminate(grammar: &mut Grammar, rows: &[Row], size: usize, epo
                 let (Some(right), Some(chosen)) = (&reading.right, reading.wrong.first()) else { continue };
                 wrong += 1;
                 let mut moves: BTreeMap<Link, f64> = BTreeMap::new();
-                right.iter().for_each(|link| *moves.entry(*link).or_default() -= 0.5);
-                chosen.iter().for_each(|link| *moves.entry(*link).or_default() += 0.5);
+                for (links, by) in [(right, -0.5), (chosen, 0.5)] {
+                    for link in links {
+                        *moves.entry(*link).or_default() += by;
+                    }
+                }
                 for ((parent, Child { kind: child, word, .. }), by) in
                     moves.into_iter().filter(|(_, by)| *by != 0.0)
                 {
@@ -179,20 +188,23 @@ pub(crate) fn discriminate(grammar: &mut Grammar, rows: &[Row], size: usize, epo
 const SPARSE_SAMPLE: usize = 500;
 /// Bits that a link costs which no row needs.
 const NEEDLESS: f64 = 20.0;
+/// The share of a hole's children above which a link is no accident.
+const RARE: f64 = 0.3;
 /// Links that are tried.
 const MOST_LINKS: usize = 60;
 
 /// Makes links dear without which as many rows come out right: of two bracketings that explain the rows, one goes.
 pub(crate) fn sparsify(grammar: &mut Grammar, rows: &[Row], effort: &Effort) {
     let rows = sample(rows, SPARSE_SAMPLE, 17);
-    let mut links: Vec<(f64, Option<(u32, u8)>, u32)> = Vec::new();
+    let mut links: Vec<(f64, Parent, u32)> = Vec::new();
     for (rule, places) in grammar.places.iter().enumerate() {
         for (hole, place) in places.iter().enumerate() {
-            let children = place.children.iter().filter(|(child, _)| **child < WORD);
+            let rare = |n: f64| n <= RARE * place.total;
+            let children = place.children.iter().filter(|(child, n)| **child < WORD && rare(**n));
             links.extend(children.map(|(&child, &n)| (n, Some((rule as u32, hole as u8)), child)));
         }
     }
-    if links.len() < 2 {
+    if links.is_empty() {
         return;
     }
     links.sort_by(|a, b| a.0.total_cmp(&b.0).then((a.1, a.2).cmp(&(b.1, b.2))));
@@ -225,7 +237,9 @@ pub(crate) fn sparsify(grammar: &mut Grammar, rows: &[Row], effort: &Effort) {
         }
     }
     for (parent, child) in needless {
-        place_mut(grammar, parent).extra.insert(child, NEEDLESS);
+        let place = place_mut(grammar, parent);
+        place.extra.insert(child, NEEDLESS);
+        place.children.remove(&child);
     }
 }
 
@@ -251,9 +265,9 @@ pub(crate) fn coerce(grammar: &mut Grammar) {
     for middle in 0..frames {
         for outer in 0..frames {
             if within[outer][middle] {
-                for inner in 0..frames {
-                    let nested = within[middle][inner];
-                    within[outer][inner] |= nested;
+                let nested = within[middle].clone();
+                for (inner, nested) in within[outer].iter_mut().zip(nested) {
+                    *inner |= nested;
                 }
             }
         }

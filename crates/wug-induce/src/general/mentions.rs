@@ -86,7 +86,9 @@ fn class(rows: &[TokenRow], sort: Option<Token>, first: i64) -> Option<BTreeSet<
     let counts: Vec<Option<usize>> = rows.iter().map(|(_, target, _)| variables(target)).collect();
     let mut frequency: BTreeMap<u32, usize> = BTreeMap::new();
     for (source, ..) in rows {
-        source.iter().for_each(|&word| *frequency.entry(word).or_default() += 1);
+        for &word in source {
+            *frequency.entry(word).or_default() += 1;
+        }
     }
     let mut order: Vec<u32> = frequency.keys().copied().collect();
     order.sort_by_key(|word| (std::cmp::Reverse(frequency[word]), *word));
@@ -102,7 +104,9 @@ fn class(rows: &[TokenRow], sort: Option<Token>, first: i64) -> Option<BTreeSet<
                 (0..rows.len()).filter(|&i| adds(i) > 0 && counts[i].is_none_or(|n| have[i] + adds(i) > n));
             if over.count() as f64 <= allowed.min(0.1 * frequency[&word] as f64) {
                 class.insert(word);
-                (0..rows.len()).for_each(|i| have[i] += adds(i));
+                for (i, have) in have.iter_mut().enumerate() {
+                    *have += adds(i);
+                }
             }
         }
         let right = (0..rows.len()).filter(|&i| counts[i] == Some(have[i])).count();

@@ -1,7 +1,7 @@
 //! Phrases: spans of a source whose words stand together in the target, as in phrase-based translation. They give units and
 //! short rows where nothing but whole sentences is seen.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::grammar::Grammar;
 use super::read::Row;
@@ -132,12 +132,12 @@ fn block(
 
 /// Phrases as rows: the shortest spans that have the same value nearly always.
 pub(crate) fn as_rows(rows: &[Row], phrases: &[Vec<Phrase>]) -> Vec<Row> {
-    let known: HashMap<&[u32], ()> = rows.iter().map(|row| (&row.source[..], ())).collect();
+    let known: HashSet<&[u32]> = rows.iter().map(|row| &row.source[..]).collect();
     let mut votes: BTreeMap<(usize, &[u32]), BTreeMap<&Value, f64>> = BTreeMap::new();
     for (row, phrases) in rows.iter().zip(phrases) {
         for ((from, to), value) in phrases {
             let source = &row.source[*from..*to];
-            if !known.contains_key(source) {
+            if !known.contains(source) {
                 *votes.entry((source.len(), source)).or_default().entry(value).or_default() += 1.0;
             }
         }

@@ -147,7 +147,7 @@ impl Atom {
             Self::Constant(token) => out.push(*token),
             Self::Apply(function, leaf) => match leaf.of(input.values)? {
                 Value::Int(value) => out.push(int_token(*value)?),
-                value => function.append(value.as_str()?, out)?,
+                value => function.append(value.as_str()?, out),
             },
             Self::Pair(function, a, b) => {
                 function.append(a.of(input.values)?, b.of(input.values)?, input.order, out)?;
@@ -169,7 +169,7 @@ impl Atom {
             }
             Self::Map(function, leaf, table) => {
                 let from = out.len();
-                function.append(text(leaf)?, out)?;
+                function.append(text(leaf)?, out);
                 for token in &mut out[from..] {
                     *token = *table.get(token)?;
                 }
@@ -345,7 +345,9 @@ impl Program {
                 Program::Record(parts) => parts.iter().for_each(|part| collect(part, out)),
                 Program::Case(test, branches) => {
                     out.extend(test.leaves().iter().map(|leaf| leaf.hole));
-                    branches.values().for_each(|branch| collect(branch, out));
+                    for branch in branches.values() {
+                        collect(branch, out);
+                    }
                 }
             }
         }
@@ -416,8 +418,7 @@ impl Atom {
                 6.0 + key + (token + 3.0) * table.len() as f64
             }
             Self::Map(function, _, table) => 4.0 + function.bits() + (token + 2.0) * table.len() as f64,
-            Self::Start(_) => 3.0,
-            Self::FirstInt(_) => 3.0,
+            Self::Start(_) | Self::FirstInt(_) => 3.0,
             Self::LastInt(_) => 3.5,
         }
     }

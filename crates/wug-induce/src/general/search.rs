@@ -34,6 +34,9 @@ const RULES: usize = 30;
 const PHRASE: f64 = 0.5;
 /// Rows in which the value of a word is looked for.
 const ASKED: usize = 12;
+/// Rules that are looked at again when the others are known, and rows of each.
+const REFACTORED: usize = 16;
+const REFACTOR_ROWS: usize = 160;
 /// Rules of a grammar: a longer one explains nothing.
 const MOST_RULES: usize = 60;
 
@@ -51,6 +54,9 @@ pub(crate) struct Search<'a> {
     pub effort: &'a Effort,
     random: Random,
 }
+
+/// The lines of a table by values, starts and target.
+type Lines<'a> = HashMap<(Vec<Value>, Vec<u16>, &'a Value), Entry>;
 
 struct Candidate {
     pattern: Vec<Symbol>,
@@ -107,10 +113,12 @@ impl<'a> Search<'a> {
             }
         }
         links::relink(&mut self.grammar, &self.rows[..self.real], 1000, 3, self.effort);
+        self.refactor();
+        links::relink(&mut self.grammar, &self.rows[..self.real], 1000, 2, self.effort);
         self.prune();
         links::relink(&mut self.grammar, &self.rows[..self.real], 1500, 2, self.effort);
-        links::coerce(&mut self.grammar);
         links::sparsify(&mut self.grammar, &self.rows[..self.real], self.effort);
+        links::coerce(&mut self.grammar);
         links::discriminate(&mut self.grammar, &self.rows[..self.real], 600, 6, self.effort);
     }
 
@@ -200,11 +208,12 @@ impl<'a> Search<'a> {
             lines
         };
         let each: Vec<_> = batch.par_iter().map(lines).collect();
-        let mut tables: BTreeMap<Vec<Symbol>, HashMap<(Vec<Value>, Vec<u16>, &Value), Entry>> =
-            BTreeMap::new();
+        let mut tables: BTreeMap<Vec<Symbol>, Lines<'_>> = BTreeMap::new();
         for (&row, lines) in batch.iter().zip(each) {
             let target = &self.rows[row as usize].target;
             for (pattern, starts, values) in lines {
+                let cut =
+                    starts.iter().fold(7u64, |cut, &at| cut.wrapping_mul(211).wrapping_add(u64::from(at)));
                 let starts_key = if self.grammar.language.positions { starts.clone() } else { Vec::new() };
                 let entry = tables.entry(pattern).or_default().entry((values.clone(), starts_key, target));
                 let entry = entry.or_insert_with(|| Entry {
@@ -212,10 +221,12 @@ impl<'a> Search<'a> {
                     starts,
                     target: target.clone(),
                     rows: Vec::new(),
+                    cuts: Vec::new(),
                     length: self.rows[row as usize].source.len(),
                 });
-                if entry.rows.last() != Some(&row) {
+                if (entry.rows.last(), entry.cuts.last()) != (Some(&row), Some(&cut)) {
                     entry.rows.push(row);
+                    entry.cuts.push(cut);
                 }
             }
         }
@@ -435,7 +446,9 @@ impl<'a> Search<'a> {
         let mut counts: Vec<(u32, usize)> = counts.into_iter().filter(|&(_, n)| n >= 3).collect();
         counts.sort_by_key(|&(row, n)| (std::cmp::Reverse(n), row));
         counts.truncate(12);
-        counts.iter().for_each(|&(row, _)| self.remember(row));
+        for &(row, _) in &counts {
+            self.remember(row);
+        }
         counts.len()
     }
 
@@ -517,6 +530,56 @@ impl<'a> Search<'a> {
         }
     }
 
+    /// Replaces rules by shorter ones that do the same given the others: a rule that was found before its parts were known
+    /// may spell them out.
+    fn refactor(&mut self) {
+        let mut order: Vec<(f64, u32)> = self.grammar.rules.iter().map(|rule| (rule.bits, rule.id)).collect();
+        order.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        for (bits, id) in order.into_iter().take(REFACTORED) {
+            if self.effort.is_spent() || self.grammar.rules.len() < 2 {
+                return;
+            }
+            let Some(rule) = self.grammar.rules.iter().position(|rule| rule.id == id) else { continue };
+            let pattern = self.grammar.rules[rule].pattern.clone();
+            let has = |row: &u32| {
+                let source = &self.rows[*row as usize].source;
+                source.len() <= LONGEST && source.len() >= pattern.len() && contains_words(source, &pattern)
+            };
+            let concerned: Vec<u32> = (0..self.real as u32).filter(has).collect();
+            let drawn = self.random.sample(concerned.len(), REFACTOR_ROWS);
+            let sample: Vec<u32> = drawn.into_iter().map(|i| concerned[i]).collect();
+            let before = self.derived(&sample);
+            let kept = self.grammar.clone();
+            self.grammar.remove(rule);
+            let after = self.derived(&sample);
+            let lost: Vec<u32> =
+                (0..sample.len()).filter(|&i| before[i] && !after[i]).map(|i| sample[i]).collect();
+            if lost.is_empty() {
+                continue;
+            }
+            let mut candidates = self.candidates(&lost, true);
+            candidates.retain(|candidate| candidate.rule_bits < bits - 2.0);
+            candidates.sort_by(|a, b| {
+                a.rule_bits
+                    .total_cmp(&b.rule_bits)
+                    .then(a.pattern.cmp(&b.pattern))
+                    .then(a.program.cmp(&b.program))
+            });
+            let without = self.grammar.clone();
+            let mut better = None;
+            for candidate in candidates.iter().filter(|c| c.rows.len() * 10 >= lost.len() * 9).take(6) {
+                self.grammar = without.clone();
+                self.grammar.add(candidate.pattern.clone(), candidate.program.clone(), candidate.rule_bits);
+                let derived = self.derived(&lost).into_iter().filter(|derived| *derived).count();
+                if derived * 20 >= lost.len() * 19 {
+                    better = Some(self.grammar.clone());
+                    break;
+                }
+            }
+            self.grammar = better.unwrap_or(kept);
+        }
+    }
+
     /// Drops each rule without which the description is no longer.
     fn prune(&mut self) {
         let used = links::use_of_rules(&self.grammar);
@@ -544,29 +607,23 @@ impl<'a> Search<'a> {
             }
             let find = |rule: &super::grammar::Rule| rule.pattern == pattern && rule.program == program;
             let Some(rule) = self.grammar.rules.iter().position(find) else { continue };
-            let has = |row: &&u32| {
-                let source = &self.rows[**row as usize].source;
-                pattern.iter().all(|symbol| match symbol {
-                    Symbol::Word(word) => source.contains(word),
-                    _ => true,
-                })
-            };
+            let has = |row: &&u32| contains_words(&self.rows[**row as usize].source, &pattern);
             let concerned: Vec<u32> = rows.iter().filter(has).copied().collect();
             let mut sample: Vec<u32> = concerned.iter().take(60).copied().collect();
             let rest = &concerned[sample.len()..];
             sample.extend(self.random.sample(rest.len(), 80).into_iter().map(|i| rest[i]));
             let scale = concerned.len() as f64 / sample.len().max(1) as f64;
-            let before = self.right(&sample);
+            let (before, could) = (self.right(&sample), self.derived(&sample));
             let kept = self.grammar.clone();
             self.grammar.remove(rule);
             let part: Vec<Row> = sample.iter().map(|&row| self.rows[row as usize].clone()).collect();
             links::recount(&mut self.grammar, &part, self.effort);
-            let after = self.right(&sample);
-            let mut lost = 0.0;
-            for ((&row, before), after) in sample.iter().zip(before).zip(after) {
-                lost += scale * self.bits[row as usize] * (f64::from(before) - f64::from(after));
-            }
-            if lost > kept.rules[rule].bits {
+            let (after, can) = (self.right(&sample), self.derived(&sample));
+            let lost = |before: &[bool], after: &[bool]| -> f64 {
+                let change = |i: usize| f64::from(before[i]) - f64::from(after[i]);
+                (0..sample.len()).map(|i| scale * self.bits[sample[i] as usize] * change(i)).sum()
+            };
+            if lost(&before, &after).max(lost(&could, &can)) > kept.rules[rule].bits {
                 self.grammar = kept;
             }
         }
@@ -584,6 +641,11 @@ impl<'a> Search<'a> {
             })
             .collect()
     }
+}
+
+/// Whether a source has the words of a pattern.
+fn contains_words(source: &[u32], pattern: &[Symbol]) -> bool {
+    pattern.iter().all(|symbol| if let Symbol::Word(word) = symbol { source.contains(word) } else { true })
 }
 
 fn list_lengths(values: &[Value]) -> usize {

@@ -253,9 +253,7 @@ fn maps(at: &[u16], examples: &[Example<'_>], targets: &[&[Token]], language: &L
             for ((example, &at), target) in examples.iter().zip(at).zip(targets) {
                 let Some(text) = leaf.of(example.values).and_then(Value::as_str) else { break };
                 let mut from = Vec::new();
-                if function.append(text, &mut from).is_none() {
-                    break;
-                }
+                function.append(text, &mut from);
                 long |= text.len() > 1;
                 let Some(to) = target.get(at as usize..at as usize + from.len()) else { break };
                 let agrees = from.iter().zip(to).all(|(&a, &b)| {
@@ -318,7 +316,7 @@ fn align(atoms: &[Atom], input: &Input<'_>, target: &[Token]) -> Option<Vec<(usi
             }
             Atom::Map(function, leaf, _) => {
                 let mut from = Vec::new();
-                function.append(leaf.of(input.values)?.as_str()?, &mut from)?;
+                function.append(leaf.of(input.values)?.as_str()?, &mut from);
                 for token in from {
                     asked.push((i, Some(token), *target.get(at)?));
                     at += 1;

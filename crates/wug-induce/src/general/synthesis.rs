@@ -51,6 +51,8 @@ pub(crate) struct Entry {
     pub starts: Vec<u16>,
     pub target: Value,
     pub rows: Vec<u32>,
+    /// How each of the rows is cut into the pattern.
+    pub cuts: Vec<u64>,
     /// The length of the shortest source behind it.
     pub length: usize,
 }
@@ -73,8 +75,6 @@ pub(crate) struct Found {
 /// The samples that are tried for each program.
 const SAMPLE: usize = 12;
 const POOL: usize = 40;
-/// Steps that a sample is counted as.
-const STEPS: usize = 30_000;
 /// The share of a table's bits that a program must save to end the search for better ones.
 const ENOUGH: f64 = 0.85;
 /// Programs of one frame.
@@ -114,10 +114,7 @@ fn cover(
     let mut random = Random::new(seed);
     let mut todo: Vec<&Entry> = entries.iter().collect();
     // How many ways each row has to be cut into the pattern.
-    let mut ways: BTreeMap<u32, f64> = BTreeMap::new();
-    for row in entries.iter().flat_map(|entry| &entry.rows) {
-        *ways.entry(*row).or_default() += 1.0;
-    }
+    let ways = cuts_of(entries.iter());
     let total = ways.len() as f64;
     let worth: f64 = ways.keys().map(|&row| bits_of(row)).sum();
     let (mut chosen, mut others) = (Vec::new(), Vec::new());
@@ -134,17 +131,20 @@ fn cover(
                 let right = |entry: &&&Entry| {
                     program.eval(&entry.example().input(language)).as_ref() == Some(&entry.target)
                 };
-                let mut rows: BTreeMap<u32, f64> = BTreeMap::new();
-                for row in todo.iter().filter(right).flat_map(|entry| &entry.rows) {
-                    *rows.entry(*row).or_default() += 1.0;
-                }
+                let rows = cuts_of(todo.iter().filter(right).copied());
                 if rows.is_empty() {
                     continue;
                 }
                 // A program that holds for one way of many to cut a row explains the less of it.
-                let vague = |(row, right): (&u32, &f64)| bits_of(*row) * (1.0 - (right / ways[row]).sqrt());
+                let share = |row: &u32, right: &BTreeSet<u64>| right.len() as f64 / ways[row].len() as f64;
+                let vague =
+                    |(row, right): (&u32, &BTreeSet<u64>)| bits_of(*row) * (1.0 - share(row, right).sqrt());
                 let choice: f64 = rows.iter().map(vague).sum();
                 let held = rows.len() as f64;
+                // Branches that do not tell the rows apart were found by chance.
+                if matches!(program, Program::Case(..)) && held < 0.95 * total {
+                    continue;
+                }
                 let bits = program.bits(language.token_bits) + held * (total / held).log2() + choice;
                 let rows: Vec<u32> = rows.into_keys().collect();
                 let gain = rows.iter().map(|&row| bits_of(row)).sum::<f64>() - bits;
@@ -164,7 +164,7 @@ fn cover(
             }
             let language = if number < 4 { language } else { &quick };
             let solved = solve(&examples, language, lookups);
-            effort.charge(if solved.is_empty() { STEPS } else { STEPS / 6 });
+            effort.charge(steps_of(todo[0], solved.is_empty()));
             judge(solved, &mut best);
             if best.as_ref().is_some_and(|best| best.0 >= ENOUGH * worth) {
                 break;
@@ -172,7 +172,7 @@ fn cover(
         }
         let explains = best.as_ref().is_some_and(|best| best.0 >= ENOUGH * worth);
         if branches && chosen.is_empty() && lookups && !explains && todo.len() >= 8 {
-            effort.charge(10 * STEPS);
+            effort.charge(10 * steps_of(todo[0], true));
             judge(cases(&todo, language, &mut random), &mut best);
         }
         let Some((gain, found)) = best else { break };
@@ -187,6 +187,27 @@ fn cover(
         chosen.push(found);
     }
     (chosen, others)
+}
+
+/// The rows of some lines, with the ways to cut each.
+fn cuts_of<'a>(entries: impl Iterator<Item = &'a Entry>) -> BTreeMap<u32, BTreeSet<u64>> {
+    let mut all: BTreeMap<u32, BTreeSet<u64>> = BTreeMap::new();
+    for entry in entries {
+        for (&row, &cut) in entry.rows.iter().zip(&entry.cuts) {
+            all.entry(row).or_default().insert(cut);
+        }
+    }
+    all
+}
+
+/// Steps that a sample is counted as: as many as a chart takes in the time.
+fn steps_of(entry: &Entry, failed: bool) -> usize {
+    let steps = match &entry.target {
+        Value::Int(_) => 40_000,
+        Value::Str(_) | Value::List(_) => 2_000,
+        Value::Record(_) => 60_000,
+    };
+    if failed { steps } else { steps / 6 }
 }
 
 /// Samples of a table: the shortest lines, the most frequent target of each input, and random ones.

@@ -87,7 +87,9 @@ pub(crate) fn frames(source: &[u32], units: &Units) -> Vec<Frame> {
     for &(from, to) in units.keys() {
         ends[from].push(to);
     }
-    ends.iter_mut().for_each(|ends| ends.reverse());
+    for ends in &mut ends {
+        ends.reverse();
+    }
     // The fewest symbols that cover what begins at a position.
     let mut fewest = vec![0usize; n + 1];
     for from in (0..n).rev() {
