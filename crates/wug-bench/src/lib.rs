@@ -28,9 +28,11 @@ pub mod mns;
 pub mod mt;
 pub mod nacs;
 pub mod pairs;
+pub mod pcfg;
 pub mod recogs;
 pub mod scan;
 mod settings;
+pub mod slog;
 mod statistics;
 pub mod toy;
 
@@ -55,6 +57,8 @@ pub static BENCHMARKS: LazyLock<Vec<Arc<dyn Benchmark>>> = LazyLock::new(|| {
         Arc::new(hint::Hint),
         Arc::new(mns::Mns),
         Arc::new(mt::Mt),
+        Arc::new(slog::Slog),
+        Arc::new(pcfg::Pcfg),
         Arc::new(toy::Toy),
         Arc::new(pairs::Pairs),
     ]

@@ -30,6 +30,7 @@ mod algebra;
 mod chart;
 mod costs;
 mod forest;
+mod general;
 mod glued;
 mod grammar;
 mod induce;

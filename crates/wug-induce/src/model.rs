@@ -10,6 +10,7 @@ use wug_grammar::Vocab;
 use crate::Algebra;
 use crate::chart::Tree;
 use crate::costs::Costs;
+use crate::general::{GeneralModel, propose};
 use crate::grammar::{Grammar, TOP};
 use crate::induce::{Induced, best_tree, evaluate, induce};
 use crate::integers::{self, Integers, looks_like_integers};
@@ -30,8 +31,12 @@ use crate::symbols::{Child, Sym};
 pub struct Settings {
     /// Time after which the best grammar so far is used.
     pub budget: Duration,
+    /// Steps of the general search, which take about a minute on two cores.
+    pub steps: u64,
     /// A part of the learner that is switched off, to see what it is worth.
     pub without: Option<Without>,
+    /// Whether the general search writes to standard error what it finds.
+    pub verbose: bool,
 }
 
 /// Parts of the learner that can be switched off.
@@ -57,11 +62,15 @@ pub enum Without {
     Glued,
     /// Taking a word for the number that it is spelled as.
     Spelling,
+    /// The search over templates: words are content words or function words, rules are cut out of rows.
+    Templates,
+    /// The general search: tables of examples, and programs synthesised from them.
+    General,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { budget: Duration::from_secs(60), without: None }
+        Self { budget: Duration::from_secs(60), steps: 400_000_000, without: None, verbose: false }
     }
 }
 
@@ -81,6 +90,7 @@ enum Learned {
     Strings(Kit<Strings>),
     Predications(Kit<Predications>, Script),
     Integers(Kit<Integers>),
+    General(Box<GeneralModel>),
 }
 
 /// An algebra with the grammar learned in it.
@@ -106,6 +116,8 @@ pub struct Prediction {
     pub abstained: Option<String>,
     /// The derivation.
     pub tree: Option<Tree>,
+    /// The derivation as text, where there is no tree.
+    pub explained: String,
 }
 
 impl Prediction {
@@ -117,16 +129,68 @@ impl Prediction {
             unknown: Vec::new(),
             abstained: None,
             tree: None,
+            explained: String::new(),
         }
     }
 }
 
 /// Learns from pairs of source and target, tokens separated by spaces.
+///
+/// The search over templates is first; what it finds stays where it explains nearly all of the pairs with a short grammar.
+/// Otherwise the shorter description wins, that of the templates or that of the general search.
 pub fn learn<S: AsRef<str>, T: AsRef<str>>(
     pairs: impl IntoIterator<Item = (S, T)>,
     settings: &Settings,
 ) -> Model {
+    let pairs: Vec<(S, T)> = pairs.into_iter().collect();
     let plan = Plan::new(settings);
+    let texts = || pairs.iter().map(|(source, target)| (source.as_ref(), target.as_ref()));
+    let words: usize = pairs.iter().map(|(source, _)| source.as_ref().split_whitespace().count()).sum();
+    let is_long = words > LONG_SOURCES * pairs.len();
+    let first = (plan.has(Without::Templates) && !is_long).then(|| learn_templates(texts(), &plan));
+    let mut judged = None;
+    if let Some(model) = &first {
+        let description = model.describe(&pairs);
+        let short = 20.0 * (pairs.len() as f64).sqrt();
+        let is_short = description.right >= NEARLY_ALL && description.rule_bits <= short;
+        if model.backwards || is_short || !plan.has(Without::General) {
+            return first.expect("it was just looked at");
+        }
+        judged = Some(description);
+    }
+    let general = propose(texts(), settings.steps, plan.deadline(), settings.verbose);
+    match (first, judged, general) {
+        (Some(first), Some(judged), Some(general)) if judged.bits <= general.bits => first,
+        (_, _, Some(general)) => Model {
+            words: Vocab::default(),
+            erased: BTreeSet::new(),
+            backwards: false,
+            learned: Learned::General(Box::new(general)),
+        },
+        (Some(first), ..) => first,
+        (None, ..) => learn_templates(texts(), &plan),
+    }
+}
+
+/// The mean length of sources from which templates are too many to search.
+const LONG_SOURCES: usize = 24;
+
+/// The share of training rows that a grammar must explain to be nearly all, with some noise left over.
+const NEARLY_ALL: f64 = 0.985;
+
+/// How well a grammar describes training.
+struct Description {
+    /// Bits of the rules, and with those of the rows that do not come out right.
+    rule_bits: f64,
+    bits: f64,
+    right: f64,
+}
+
+/// The search over templates.
+fn learn_templates<S: AsRef<str>, T: AsRef<str>>(
+    pairs: impl IntoIterator<Item = (S, T)>,
+    plan: &Plan,
+) -> Model {
     let mut pairs = Pairs::new(pairs);
     // A source with several targets is no function of its words; if the targets are, the grammar is theirs.
     let backwards = {
@@ -140,25 +204,25 @@ pub fn learn<S: AsRef<str>, T: AsRef<str>>(
         pairs = pairs.reversed();
     }
     if looks_like_integers(&pairs) {
-        let (algebra, mut grammar, cases) = integers::read(&pairs, &plan);
-        estimate(&algebra, &mut grammar, &cases, &plan);
+        let (algebra, mut grammar, cases) = integers::read(&pairs, plan);
+        estimate(&algebra, &mut grammar, &cases, plan);
         let learned = Learned::Integers(Kit::new(algebra, grammar));
         return Model { words: pairs.source, erased: BTreeSet::new(), backwards, learned };
     }
     if looks_like_predications(&pairs) {
-        let (algebra, script, mut material) = meaning::read(&pairs, &plan);
+        let (algebra, script, mut material) = meaning::read(&pairs, plan);
         let erased = std::mem::take(&mut material.erased);
-        let Induced { grammar, .. } = induce(&algebra, &mut material, &plan);
+        let Induced { grammar, .. } = induce(&algebra, &mut material, plan);
         let learned = Learned::Predications(Kit::new(algebra, grammar), script);
         return Model { words: pairs.source, erased, backwards, learned };
     }
     let turned = pairs.clone().reversed();
-    let (model, wrong) = learn_strings(pairs, backwards, &plan);
+    let (model, wrong) = learn_strings(pairs, backwards, plan);
     if wrong < CONFUSED || plan.is_spent() {
         return model;
     }
     // Few pairs may not show which side is a function of the other; which grammar explains them does.
-    let (other, other_wrong) = learn_strings(turned, !backwards, &plan);
+    let (other, other_wrong) = learn_strings(turned, !backwards, plan);
     if other_wrong < wrong / 2.0 { other } else { model }
 }
 
@@ -220,7 +284,44 @@ impl<A: Algebra> Kit<A> {
     }
 }
 
+impl<A: Algebra> Kit<A> {
+    /// Bits of the rules, in the measure that all searches share.
+    fn rule_bits(&self, word_bits: f64) -> f64 {
+        let symbol = |sym: &Sym| if matches!(sym, Sym::Word(_)) { word_bits } else { 2.0 };
+        let rule = |rule: &crate::grammar::Rule<A::Term>| {
+            8.0 + rule.source.iter().map(symbol).sum::<f64>() + self.algebra.bits(&rule.term)
+        };
+        self.grammar.rules.iter().map(rule).sum()
+    }
+}
+
 impl Model {
+    /// How well it describes the pairs, from a sample of them.
+    fn describe<S: AsRef<str>, T: AsRef<str>>(&self, pairs: &[(S, T)]) -> Description {
+        let word_bits = (self.words.len() as f64 + 2.0).log2();
+        let rule_bits = match &self.learned {
+            Learned::Strings(kit) => kit.rule_bits(word_bits),
+            Learned::Predications(kit, _) => kit.rule_bits(word_bits),
+            Learned::Integers(kit) => kit.rule_bits(word_bits),
+            Learned::General(model) => model.bits,
+        };
+        let step = pairs.len().div_ceil(600).max(1);
+        let targets: BTreeSet<&str> =
+            pairs.iter().flat_map(|(_, target)| target.as_ref().split_whitespace()).take(200_000).collect();
+        let token_bits = (targets.len() as f64 + 2.0).log2();
+        let (mut seen, mut wrong, mut bits) = (0.0, 0.0, 0.0);
+        for (source, target) in pairs.iter().step_by(step) {
+            seen += 1.0;
+            let target = target.as_ref();
+            if !self.predict(source.as_ref()).text.split_whitespace().eq(target.split_whitespace()) {
+                wrong += 1.0;
+                bits += 8.0 + crate::general::target_bits(target, token_bits);
+            }
+        }
+        let scale = pairs.len() as f64 / f64::max(seen, 1.0);
+        Description { rule_bits, bits: rule_bits + scale * bits, right: 1.0 - wrong / f64::max(seen, 1.0) }
+    }
+
     /// Predicts the target of a source.
     pub fn predict(&self, source: &str) -> Prediction {
         if self.backwards { self.run_backwards(source) } else { self.run_forwards(source) }
@@ -247,6 +348,12 @@ impl Model {
         let unknown = unknown.map(|(word, _)| (*word).to_owned()).collect();
         let mut prediction = Prediction { unknown, ..Prediction::nothing() };
         match &self.learned {
+            Learned::General(model) => match model.predict(source) {
+                Ok((text, bits, explained)) => {
+                    (prediction.text, prediction.bits, prediction.explained) = (text, bits, explained);
+                }
+                Err(why) => prediction.abstained = Some(why.to_owned()),
+            },
             Learned::Strings(kit) => {
                 kit.predict(&kept, &positions, &mut prediction, |value, _| {
                     kit.algebra.write(value, &spelled)
@@ -291,8 +398,9 @@ impl Model {
 
     /// The derivation of a prediction in one line: rules with what fills them, `?` where it was never seen.
     pub fn derivation(&self, prediction: &Prediction) -> String {
-        let Some(tree) = &prediction.tree else { return String::new() };
+        let Some(tree) = &prediction.tree else { return prediction.explained.clone() };
         match &self.learned {
+            Learned::General(_) => prediction.explained.clone(),
             Learned::Strings(kit) => self.tree_text(kit, tree, (TOP, 0)),
             Learned::Predications(kit, _) => self.tree_text(kit, tree, (TOP, 0)),
             Learned::Integers(kit) => self.tree_text(kit, tree, (TOP, 0)),
@@ -321,6 +429,7 @@ impl Model {
     /// The grammar as text.
     pub fn text(&self) -> String {
         match &self.learned {
+            Learned::General(model) => model.text(),
             Learned::Strings(kit) => self.kit_text(kit),
             Learned::Predications(kit, _) => self.kit_text(kit),
             Learned::Integers(kit) => {
@@ -437,12 +546,14 @@ enum SavedLearned {
     Strings { lexicon: Strings, grammar: SavedGrammar<Phrase> },
     Predications { symbols: Predications, script: Script, grammar: SavedGrammar<Predication> },
     Integers { values: Integers, grammar: SavedGrammar<Expr> },
+    General { model: Box<GeneralModel> },
 }
 
 impl Model {
     /// The model as JSON, which [`Model::load`] reads.
     pub fn save(&self) -> String {
         let learned = match &self.learned {
+            Learned::General(model) => SavedLearned::General { model: model.clone() },
             Learned::Strings(kit) => {
                 SavedLearned::Strings { lexicon: kit.algebra.clone(), grammar: (&kit.grammar).into() }
             }
@@ -472,6 +583,12 @@ impl Model {
         }
         let count = words.len();
         let learned = match saved.learned {
+            SavedLearned::General { model } => {
+                if !model.is_sound() {
+                    return Err(LoadError::Broken("a rule has no place for what fills its holes"));
+                }
+                Learned::General(model)
+            }
             SavedLearned::Strings { lexicon, grammar } => {
                 let fits = |symbol: u32| (symbol as usize) < lexicon.symbols.len();
                 let grammar = grammar.open(count, |term| strings::slots_used(term, fits))?;

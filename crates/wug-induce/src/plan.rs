@@ -31,6 +31,11 @@ impl Plan {
         self.until.is_some_and(|until| Instant::now() >= until)
     }
 
+    /// When the time is over, if ever.
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        self.until
+    }
+
     /// Whether a part of the learner is in use.
     pub(crate) fn has(&self, part: Without) -> bool {
         self.without != Some(part)

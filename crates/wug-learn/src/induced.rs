@@ -1,4 +1,4 @@
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -14,11 +14,18 @@ static ABOUT: About = About {
     title: "finds the grammar behind the training pairs: words, rules and types, by description length",
     benchmarks: &[],
     reads: Reads::Tokens,
-    settings: &[Setting {
-        name: "budget",
-        about: "time after which the best grammar so far is used",
-        default: Default::Seconds { default: 60, least: 1, most: 86_400 },
-    }],
+    settings: &[
+        Setting {
+            name: "budget",
+            about: "time after which the best grammar so far is used",
+            default: Default::Seconds { default: 60, least: 1, most: 86_400 },
+        },
+        Setting {
+            name: "steps",
+            about: "steps of the general search; the default takes about a minute on two cores",
+            default: Default::Whole { default: 400_000_000, least: 1, most: u64::MAX },
+        },
+    ],
 };
 
 impl Learner for Induced {
@@ -26,10 +33,17 @@ impl Learner for Induced {
         &ABOUT
     }
 
+    fn stops_in_time(&self) -> bool {
+        true
+    }
+
     fn learn(&self, task: &Task<'_>) -> Result<Box<dyn Model>> {
+        let budget = Duration::from_secs(task.settings.whole("budget"));
+        let left = task.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
         let settings = wug_induce::Settings {
-            budget: Duration::from_secs(task.settings.whole("budget")),
-            without: None,
+            budget: left.map_or(budget, |left| budget.min(left)),
+            steps: task.settings.whole("steps"),
+            ..wug_induce::Settings::default()
         };
         let lessons = task.train()?;
         let spaced = |words: Vec<&str>| words.join(" ");

@@ -54,6 +54,11 @@ pub trait Learner: Sync {
         &[]
     }
 
+    /// Whether it stops at the task's deadline: with what it needs to go on or, if it keeps nothing, with the best it has.
+    fn stops_in_time(&self) -> bool {
+        !self.keeps().is_empty()
+    }
+
     /// Whether its models have [`DecoderStates`](crate::DecoderStates).
     fn has_decoder_states(&self) -> bool {
         false

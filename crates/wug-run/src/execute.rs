@@ -163,10 +163,10 @@ impl Prepared {
     fn claim(&self, options: &Options<'_>) -> Result<Option<RunFolder>> {
         let name = self.learner.about().name;
         let keeps = !self.learner.keeps().is_empty();
-        if options.time_limit.is_some() && !keeps {
-            return Err(Error::usage(format!("{name} keeps no checkpoints: leave out --time-limit")));
+        if options.time_limit.is_some() && !self.learner.stops_in_time() {
+            return Err(Error::usage(format!("{name} cannot stop in time: leave out --time-limit")));
         }
-        if options.time_limit.is_some() && options.folder.is_none() {
+        if options.time_limit.is_some() && keeps && options.folder.is_none() {
             return Err(Error::usage("--time-limit needs --out, the folder to go on from"));
         }
         if options.trained.is_some() && !keeps {

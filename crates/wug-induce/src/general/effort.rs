@@ -1,0 +1,66 @@
+//! What bounds a search: steps, counted the same on every machine; and a deadline or a request to stop, which end it with
+//! the best so far.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Instant;
+
+/// Steps that are left, and when to stop.
+#[derive(Debug)]
+pub(crate) struct Effort {
+    steps: AtomicU64,
+    budget: u64,
+    /// Steps at which the present part of the search ends.
+    part: AtomicU64,
+    until: Option<Instant>,
+    stopped: AtomicBool,
+    /// Whether to say what is found.
+    pub verbose: bool,
+}
+
+impl Effort {
+    pub(crate) fn new(budget: u64, until: Option<Instant>, verbose: bool) -> Self {
+        Self {
+            steps: AtomicU64::new(0),
+            budget,
+            part: AtomicU64::new(budget),
+            until,
+            stopped: AtomicBool::new(false),
+            verbose,
+        }
+    }
+
+    /// Counts steps.
+    pub(crate) fn charge(&self, steps: usize) {
+        self.steps.fetch_add(steps as u64, Ordering::Relaxed);
+    }
+
+    /// Whether the search is to end. Asked between steps that run one after another, so that the answer does not depend on
+    /// the number of threads.
+    pub(crate) fn is_spent(&self) -> bool {
+        self.is_stopped() || self.steps() >= self.part.load(Ordering::Relaxed)
+    }
+
+    /// Whether the deadline is over; steps that run in parallel ask this.
+    pub(crate) fn is_stopped(&self) -> bool {
+        if !self.was_stopped() && self.until.is_some_and(|until| Instant::now() >= until) {
+            self.stopped.store(true, Ordering::Relaxed);
+        }
+        self.was_stopped()
+    }
+
+    /// Whether the deadline ended it.
+    pub(crate) fn was_stopped(&self) -> bool {
+        self.stopped.load(Ordering::Relaxed)
+    }
+
+    /// Begins a part of the search, which may take a share of the steps that are left; false if there are none.
+    pub(crate) fn begin(&self, share: f64) -> bool {
+        let left = self.budget.saturating_sub(self.steps());
+        self.part.store(self.steps() + (left as f64 * share) as u64, Ordering::Relaxed);
+        left > 0 && !self.is_stopped()
+    }
+
+    pub(crate) fn steps(&self) -> u64 {
+        self.steps.load(Ordering::Relaxed)
+    }
+}
