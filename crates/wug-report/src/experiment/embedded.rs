@@ -20,6 +20,8 @@ experiments! {
     "hint/figure-a5-operators"
     "hint/figure-a5-result"
     "hint/figure-a6"
+    "hint/gpt3"
+    "hint/gpt3-exact"
     "hint/grid-rnn"
     "hint/grid-transformer"
     "hint/scan-length"
