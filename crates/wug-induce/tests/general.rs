@@ -5,7 +5,7 @@ use wug_induce::{Model, Settings, Without, learn};
 type Rows = Vec<(String, String)>;
 
 fn general() -> Settings {
-    Settings { without: Some(Without::Templates), steps: 40_000_000, ..Settings::default() }
+    Settings { without: Some(Without::Templates), ..Settings::default() }
 }
 
 fn assert_solved(model: &Model, test: &[(&str, &str)]) {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::pairs;
 use super::program::Program;
 use super::synthesis::Language;
 use super::value::{Token, Value};
@@ -50,13 +51,18 @@ pub(crate) struct Child {
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Place {
     pub total: f64,
+    #[serde(with = "pairs")]
     pub children: BTreeMap<u32, f64>,
     /// Which rule of a frame, by its id.
+    #[serde(with = "pairs")]
     pub variants: BTreeMap<u32, f64>,
     pub words_total: f64,
+    #[serde(with = "pairs")]
     pub words: BTreeMap<u32, f64>,
     /// Extra bits of children: seen only in derivations that training refutes, or learned from mistakes.
+    #[serde(with = "pairs")]
     pub extra: BTreeMap<u32, f64>,
+    #[serde(with = "pairs")]
     pub extra_words: BTreeMap<u32, f64>,
 }
 

@@ -15,6 +15,7 @@ mod links;
 mod mentions;
 mod model;
 mod order;
+mod pairs;
 mod phrases;
 mod program;
 mod random;

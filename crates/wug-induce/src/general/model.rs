@@ -113,7 +113,7 @@ fn attempt(
         positions: mentions.is_some(),
         order: Order::of(targets.iter().map(|target| &target[..])),
         pops: 500,
-        expressions: 4000,
+        expressions: 2000,
     };
     let sources: BTreeSet<u32> = rows.iter().flat_map(|row| row.source.iter().copied()).collect();
     let word_bits = (sources.len() as f64 + 2.0).log2();

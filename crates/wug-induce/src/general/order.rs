@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::pairs;
 use super::value::{LONGEST, Token, int_token, token_int};
 
 /// Tokens in their order. Integers are ordered by themselves.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Order {
     line: Vec<Token>,
+    #[serde(with = "pairs")]
     place: BTreeMap<Token, usize>,
 }
 

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::functions::{IntFunction, Operator, Pairwise, StrFunction};
 use super::order::Order;
+use super::pairs;
 use super::value::{LARGEST, LONGEST, Leaf, Token, Value, int_token, token_int};
 
 /// What a rule is applied to.
@@ -33,26 +34,6 @@ pub(crate) enum Key {
 
 pub(crate) type Table = BTreeMap<Value, Token>;
 
-/// Maps whose keys are values, as lists of pairs: keys of JSON objects are texts.
-mod pairs {
-    use std::collections::BTreeMap;
-
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    pub(super) fn serialize<K: Serialize, V: Serialize, S: Serializer>(
-        map: &BTreeMap<K, V>,
-        to: S,
-    ) -> Result<S::Ok, S::Error> {
-        to.collect_seq(map)
-    }
-
-    pub(super) fn deserialize<'a, K: Deserialize<'a> + Ord, V: Deserialize<'a>, D: Deserializer<'a>>(
-        from: D,
-    ) -> Result<BTreeMap<K, V>, D::Error> {
-        Vec::<(K, V)>::deserialize(from).map(|pairs| pairs.into_iter().collect())
-    }
-}
-
 /// A piece of a string.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) enum Atom {
@@ -63,7 +44,7 @@ pub(crate) enum Atom {
     Substitute(Leaf, Leaf, Leaf),
     Lookup(Key, #[serde(with = "pairs")] Table),
     /// Token by token, of the leaf after the function.
-    Map(StrFunction, Leaf, BTreeMap<Token, Token>),
+    Map(StrFunction, Leaf, #[serde(with = "pairs")] BTreeMap<Token, Token>),
     /// The position at which a symbol of the pattern begins.
     Start(u8),
     /// The first (last) integer in a leaf: the position that a phrase is known by.

@@ -10,7 +10,7 @@ use super::chart::{Bounds, Chart, parse};
 use super::effort::Effort;
 use super::grammar::{Grammar, Symbol};
 use super::links;
-use super::program::{Atom, IntExpr, Program};
+use super::program::{Atom, IntExpr, Key, Program};
 use super::random::Random;
 use super::read::{Row, value_bits};
 use super::synthesis::{Entry, Found, programs};
@@ -27,7 +27,7 @@ const FRAMES: usize = 200;
 /// Lines of a table.
 const LINES: usize = 400;
 /// Frames of a round for which programs with branches are tried.
-const BRANCHED: usize = 40;
+const BRANCHED: usize = 16;
 /// Rules of a round.
 const RULES: usize = 30;
 /// What explaining a phrase is worth beside explaining a row.
@@ -36,9 +36,10 @@ const PHRASE: f64 = 0.5;
 const ASKED: usize = 12;
 /// Rules that are looked at again when the others are known, and rows of each.
 const REFACTORED: usize = 16;
+const MOST_REFACTORED: usize = 12;
 const REFACTOR_ROWS: usize = 160;
 /// Rules of a grammar: a longer one explains nothing.
-const MOST_RULES: usize = 60;
+const MOST_RULES: usize = 40;
 
 /// A search over the rows of one hypothesis about units.
 pub(crate) struct Search<'a> {
@@ -114,6 +115,7 @@ impl<'a> Search<'a> {
         }
         links::relink(&mut self.grammar, &self.rows[..self.real], 1000, 3, self.effort);
         self.refactor();
+        self.unify_keys();
         links::relink(&mut self.grammar, &self.rows[..self.real], 1000, 2, self.effort);
         self.prune();
         links::relink(&mut self.grammar, &self.rows[..self.real], 1500, 2, self.effort);
@@ -320,7 +322,7 @@ impl<'a> Search<'a> {
         let mut left: BTreeSet<u32> = batch.iter().copied().collect();
         let mut given: BTreeSet<u32> = BTreeSet::new();
         let mut new = 0;
-        while new < RULES && !self.effort.is_spent() {
+        while new < RULES && !self.effort.is_stopped() {
             let credit = self.credit(&given);
             let mut best: Option<(f64, usize)> = None;
             for (i, candidate) in candidates.iter().enumerate() {
@@ -530,13 +532,38 @@ impl<'a> Search<'a> {
         }
     }
 
+    /// Makes lookups by a whole string of one token lookups by its last token where other rules have such: rows that show a
+    /// word alone do not tell the two apart.
+    fn unify_keys(&mut self) {
+        let atoms = |rule: &super::grammar::Rule| match &rule.program {
+            Program::Concat(atoms) => atoms.clone(),
+            _ => Vec::new(),
+        };
+        let by_last = |atom: &Atom| matches!(atom, Atom::Lookup(Key::Last(_) | Key::LastKnown(_), _));
+        if !self.grammar.rules.iter().flat_map(atoms).any(|atom| by_last(&atom)) {
+            return;
+        }
+        for rule in &mut self.grammar.rules {
+            let Program::Concat(atoms) = &mut rule.program else { continue };
+            for atom in atoms {
+                if let Atom::Lookup(key, table) = atom
+                    && let Key::Whole(leaf) = *key
+                    && table.keys().all(|key| key.as_str().is_some_and(|text| text.len() == 1))
+                {
+                    *key = Key::Last(leaf);
+                }
+            }
+        }
+    }
+
     /// Replaces rules by shorter ones that do the same given the others: a rule that was found before its parts were known
     /// may spell them out.
     fn refactor(&mut self) {
         let mut order: Vec<(f64, u32)> = self.grammar.rules.iter().map(|rule| (rule.bits, rule.id)).collect();
         order.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         for (bits, id) in order.into_iter().take(REFACTORED) {
-            if self.effort.is_spent() || self.grammar.rules.len() < 2 {
+            // A grammar of many rules has not found the language; its rules are not worth the work.
+            if self.effort.is_spent() || !(2..=MOST_REFACTORED).contains(&self.grammar.rules.len()) {
                 return;
             }
             let Some(rule) = self.grammar.rules.iter().position(|rule| rule.id == id) else { continue };

@@ -77,6 +77,8 @@ const SAMPLE: usize = 12;
 const POOL: usize = 40;
 /// The share of a table's bits that a program must save to end the search for better ones.
 const ENOUGH: f64 = 0.85;
+/// Samples without a program that pays, after which there are no more.
+const HOPELESS: usize = 6;
 /// Programs of one frame.
 const PROGRAMS: usize = 4;
 
@@ -166,7 +168,8 @@ fn cover(
             let solved = solve(&examples, language, lookups);
             effort.charge(steps_of(todo[0], solved.is_empty()));
             judge(solved, &mut best);
-            if best.as_ref().is_some_and(|best| best.0 >= ENOUGH * worth) {
+            let gain = best.as_ref().map_or(f64::NEG_INFINITY, |best| best.0);
+            if gain >= ENOUGH * worth || number >= HOPELESS && gain <= 0.0 {
                 break;
             }
         }
