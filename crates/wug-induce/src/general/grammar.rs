@@ -134,8 +134,30 @@ impl Grammar {
         bits
     }
 
+    /// Rounds costs to what survives being written as decimal fractions, so that a saved grammar is the same grammar.
+    pub(crate) fn round(&mut self) {
+        let places = self.places.iter_mut().flatten().chain([&mut self.top, &mut self.list]);
+        for place in places {
+            let maps = [&mut place.children, &mut place.variants, &mut place.words];
+            let extra = [&mut place.extra, &mut place.extra_words];
+            let values = maps.into_iter().chain(extra).flat_map(BTreeMap::values_mut);
+            for value in values.chain([&mut place.total, &mut place.words_total]) {
+                *value = round(*value);
+            }
+        }
+        for value in self.variant_bits.iter_mut().chain(self.rules.iter_mut().map(|rule| &mut rule.bits)) {
+            *value = round(*value);
+        }
+        self.language.token_bits = round(self.language.token_bits);
+    }
+
     /// Bits of all rules.
     pub(crate) fn bits(&self) -> f64 {
         self.rules.iter().map(|rule| rule.bits).sum()
     }
+}
+
+/// A multiple of 1/1024.
+pub(crate) fn round(value: f64) -> f64 {
+    (value * 1024.0).round() / 1024.0
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::chart::{At, Bounds, Chart, Origin, parse};
 use super::effort::Effort;
-use super::grammar::{Grammar, Symbol};
+use super::grammar::{Grammar, Symbol, round};
 use super::hypotheses::{Level, lexicon, tokens_of};
 use super::mentions::Mentions;
 use super::order::Order;
@@ -135,12 +135,14 @@ fn attempt(
     }
     let mut search = Search::new(&rows, real, grammar, word_bits, &extra, effort);
     search.run();
-    let grammar = search.grammar;
+    let mut grammar = search.grammar;
+    grammar.round();
     let (mut bits, mut right) = measure(&grammar, &rows[..real], effort);
     if level == Level::Phrases {
         bits += (word_bits + grammar.language.token_bits) * grammar.lexicon.iter().flatten().count() as f64;
     }
     right *= real as f64 / all.max(1) as f64;
+    (bits, right) = (round(bits), round(right));
     let mentions = mentions.cloned();
     Some(GeneralModel {
         words: words.clone(),

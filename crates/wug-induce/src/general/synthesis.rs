@@ -206,9 +206,9 @@ fn cuts_of<'a>(entries: impl Iterator<Item = &'a Entry>) -> BTreeMap<u32, BTreeS
 /// Steps that a sample is counted as: as many as a chart takes in the time.
 fn steps_of(entry: &Entry, failed: bool) -> usize {
     let steps = match &entry.target {
-        Value::Int(_) => 40_000,
+        Value::Int(_) => 20_000,
         Value::Str(_) | Value::List(_) => 2_000,
-        Value::Record(_) => 60_000,
+        Value::Record(_) => 30_000,
     };
     if failed { steps } else { steps / 6 }
 }
