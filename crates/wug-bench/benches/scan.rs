@@ -26,7 +26,10 @@ fn write_train_part(bencher: Bencher, format: &str) {
     bencher.bench_local(|| {
         let mut out = Vec::with_capacity(16 << 20);
         match format {
-            "native" => (address.benchmark.native_files(&dataset, &selection)[0].write)(&mut out).unwrap(),
+            "native" => {
+                (address.benchmark.release().unwrap().native_files(&dataset, &selection)[0].write)(&mut out)
+                    .unwrap()
+            }
             _ => write_jsonl(&dataset, &selection, &mut out).unwrap(),
         }
         out.len()

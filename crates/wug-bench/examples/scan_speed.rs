@@ -21,13 +21,16 @@ fn median(mut work: impl FnMut()) -> f64 {
 
 fn main() {
     let start = Instant::now();
-    let scan: &dyn Benchmark = BENCHMARKS[0];
+    let scan: &dyn Benchmark = &*BENCHMARKS[0];
     let all = scan.make("all", &Source::Seed(0)).expect("no file is read");
     let enumerate = start.elapsed().as_secs_f64();
 
     let splits: Vec<Split> = splits::splits()
         .into_iter()
-        .filter(|split| split.origin() != Origin::Imported && scan.is_released(&split.name(), "train"))
+        .filter(|split| {
+            split.origin() != Origin::Imported
+                && scan.release().is_some_and(|release| release.is_released(&split.name(), "train"))
+        })
         .collect();
     let mut rows = 0;
     let split = median(|| {

@@ -1,5 +1,6 @@
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use wug_data::Error;
 
@@ -9,7 +10,7 @@ use crate::{BENCHMARKS, Benchmark, Family};
 #[derive(Clone)]
 pub struct Address {
     /// The benchmark before the slash.
-    pub benchmark: &'static dyn Benchmark,
+    pub benchmark: Arc<dyn Benchmark>,
     /// The dataset behind it.
     pub dataset: String,
     /// The part behind `#`.
@@ -44,18 +45,18 @@ impl FromStr for Address {
             Some((name, part)) => (name, Some(part.to_owned())),
             None => (text, None),
         };
-        for &benchmark in BENCHMARKS {
+        for benchmark in BENCHMARKS.iter() {
             if let Some(dataset) =
                 name.strip_prefix(benchmark.about().name).and_then(|rest| rest.strip_prefix('/'))
                 && benchmark.has(dataset)
             {
-                return Ok(Self { benchmark, dataset: dataset.to_owned(), part });
+                return Ok(Self { benchmark: Arc::clone(benchmark), dataset: dataset.to_owned(), part });
             }
             if name == benchmark.about().name
                 && let [Family { names, .. }] = benchmark.families().as_slice()
                 && let [only] = names.as_slice()
             {
-                return Ok(Self { benchmark, dataset: only.clone(), part });
+                return Ok(Self { benchmark: Arc::clone(benchmark), dataset: only.clone(), part });
             }
         }
         Err(Error::usage(unknown(name)))
@@ -65,7 +66,7 @@ impl FromStr for Address {
 /// The message for a name that is no dataset, with the names nearest to it.
 fn unknown(name: &str) -> String {
     let mut known: Vec<String> = Vec::new();
-    for benchmark in BENCHMARKS {
+    for benchmark in BENCHMARKS.iter() {
         let about = benchmark.about();
         if name == about.name || name == format!("{}/", about.name) {
             return format!(

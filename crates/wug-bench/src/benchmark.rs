@@ -5,12 +5,12 @@ use serde::{Deserialize, Serialize};
 
 use wug_data::{Dataset, Error, Example, FactValue, Picture, Result, Selection};
 
-use crate::{EXACT, Exact, Setting, Settings};
+use crate::{EXACT, Setting, Settings};
 
 /// A family of datasets made from one language.
-pub trait Benchmark: Sync {
+pub trait Benchmark: Send + Sync {
     /// What it is and where it comes from.
-    fn about(&self) -> &'static About;
+    fn about(&self) -> &About;
 
     /// The datasets, grouped as a person would list them.
     fn families(&self) -> Vec<Family>;
@@ -47,7 +47,8 @@ pub trait Benchmark: Sync {
 
     /// A judge for one of the metrics.
     fn judge(&self, metric: &str) -> Result<Box<dyn Judge>> {
-        if metric == EXACT.name { Ok(Box::new(Exact)) } else { Err(self.no_metric(metric)) }
+        let known = self.metrics().iter().find(|known| known.name == metric);
+        known.map(|known| (known.judge)()).ok_or_else(|| self.no_metric(metric))
     }
 
     /// The error of a metric that it does not have.
@@ -58,19 +59,18 @@ pub trait Benchmark: Sync {
         Error::usage(format!("{name} has no metric `{metric}`; there {are}: {}", known.join(", ")))
     }
 
-    /// Whether the official release has files for this part.
-    fn is_released(&self, dataset: &str, part: &str) -> bool;
+    /// Its files: those of the official release or, where there is none, of its own format.
+    fn release(&self) -> Option<&dyn Release> {
+        None
+    }
 
-    /// The examples as files of the official format.
-    fn native_files<'a>(&self, dataset: &'a Dataset, selection: &'a Selection<'a>) -> Vec<NativeFile<'a>>;
-
-    /// The folders of pictures that belong to the official files of these examples.
-    fn native_pictures<'a>(
-        &self,
-        _dataset: &'a Dataset,
-        _selections: &'a [Selection<'a>],
-    ) -> Vec<NativePictures<'a>> {
-        Vec::new()
+    /// The same.
+    ///
+    /// # Errors
+    /// If it has no files of its own.
+    fn expect_release(&self) -> Result<&dyn Release> {
+        let none = || format!("{} has no files of its own: use JSONL or Parquet", self.about().name);
+        self.release().ok_or_else(|| Error::usage(none()))
     }
 
     /// Slices of a part that its paper reports; `score` prints each beside the whole.
@@ -88,9 +88,6 @@ pub trait Benchmark: Sync {
         crate::statistics::usual(dataset)
     }
 
-    /// Reads a file of the official format as a dataset with one part, whose examples are scored against.
-    fn read_gold(&self, dataset: &str, file: &Path) -> Result<Dataset>;
-
     /// Examples below each other as an SVG document, where they are drawings.
     fn svg(&self, dataset: &Dataset, rows: &[u32]) -> Option<String> {
         let _ = (dataset, rows);
@@ -102,6 +99,27 @@ pub trait Benchmark: Sync {
         let _ = (dataset, row);
         None
     }
+}
+
+/// The files of a benchmark's release.
+pub trait Release {
+    /// Whether the official release has files for this part.
+    fn is_released(&self, dataset: &str, part: &str) -> bool;
+
+    /// The examples as files of the official format.
+    fn native_files<'a>(&self, dataset: &'a Dataset, selection: &'a Selection<'a>) -> Vec<NativeFile<'a>>;
+
+    /// The folders of pictures that belong to the official files of these examples.
+    fn native_pictures<'a>(
+        &self,
+        _dataset: &'a Dataset,
+        _selections: &'a [Selection<'a>],
+    ) -> Vec<NativePictures<'a>> {
+        Vec::new()
+    }
+
+    /// Reads a file of the official format as a dataset with one part, whose examples are scored against.
+    fn read_gold(&self, dataset: &str, file: &Path) -> Result<Dataset>;
 }
 
 /// What a benchmark is and where it comes from.
@@ -165,6 +183,8 @@ pub struct Metric {
     pub name: &'static str,
     /// When a prediction is right.
     pub about: &'static str,
+    /// Makes its judge.
+    pub judge: fn() -> Box<dyn Judge>,
 }
 
 /// Decides whether predictions are right.

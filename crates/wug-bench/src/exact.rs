@@ -5,7 +5,11 @@ use wug_data::Example;
 use crate::{Judge, Metric, Verdict};
 
 /// Equal words in equal order.
-pub const EXACT: Metric = Metric { name: "exact", about: "the prediction has the target's tokens, in order" };
+pub const EXACT: Metric = Metric {
+    name: "exact",
+    about: "the prediction has the target's tokens, in order",
+    judge: || Box::new(Exact),
+};
 
 /// Judges by exact match.
 pub struct Exact;

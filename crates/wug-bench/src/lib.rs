@@ -14,6 +14,8 @@
 //! # Ok::<(), wug_data::Error>(())
 //! ```
 
+use std::sync::{Arc, LazyLock};
+
 mod address;
 mod benchmark;
 mod card;
@@ -34,8 +36,8 @@ pub mod toy;
 
 pub use address::Address;
 pub use benchmark::{
-    About, Benchmark, Family, Feature, Judge, Metric, NativeFile, NativePictures, Origin, Slice, Source,
-    Statistic, Verdict, WriteFile,
+    About, Benchmark, Family, Feature, Judge, Metric, NativeFile, NativePictures, Origin, Release, Slice,
+    Source, Statistic, Verdict, WriteFile,
 };
 pub use card::{Files, card, collection_card};
 pub use draw::Draw;
@@ -43,15 +45,17 @@ pub use exact::{EXACT, Exact};
 pub use import::read_written_by_wug;
 pub use settings::{Setting, Settings};
 
-/// All benchmarks. A new one is a folder and a line here.
-pub static BENCHMARKS: &[&dyn Benchmark] = &[
-    &scan::Scan,
-    &nacs::Nacs,
-    &cogs::Cogs,
-    &recogs::Recogs,
-    &hint::Hint,
-    &mns::Mns,
-    &mt::Mt,
-    &toy::Toy,
-    &pairs::Pairs,
-];
+/// All benchmarks of the program. A new one is a folder and a line here.
+pub static BENCHMARKS: LazyLock<Vec<Arc<dyn Benchmark>>> = LazyLock::new(|| {
+    vec![
+        Arc::new(scan::Scan),
+        Arc::new(nacs::Nacs),
+        Arc::new(cogs::Cogs),
+        Arc::new(recogs::Recogs),
+        Arc::new(hint::Hint),
+        Arc::new(mns::Mns),
+        Arc::new(mt::Mt),
+        Arc::new(toy::Toy),
+        Arc::new(pairs::Pairs),
+    ]
+});

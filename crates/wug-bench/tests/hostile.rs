@@ -134,7 +134,7 @@ fn imported_splits() {
     let dataset = dataset("scan/addprim-turn-left");
     for part in ["train", "test"] {
         let selection = dataset.select(part).unwrap();
-        let file = address.benchmark.native_files(&dataset, &selection).remove(0);
+        let file = address.benchmark.release().unwrap().native_files(&dataset, &selection).remove(0);
         let mut bytes = Vec::new();
         (file.write)(&mut bytes).unwrap();
         fs::write(folder.join(file.name()), bytes).unwrap();

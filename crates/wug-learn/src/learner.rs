@@ -1,3 +1,5 @@
+use serde::Serialize;
+
 use wug_data::{Dataset, Error, InputKind, Result};
 
 use crate::{LEARNERS, Model, Oracle, Setting, Settings, Task};
@@ -18,7 +20,8 @@ pub struct About {
 }
 
 /// What a learner reads of an input.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Reads {
     /// Nothing: it answers without looking.
     Nothing,

@@ -58,7 +58,13 @@ pub fn svg(statistic: &Statistic) -> String {
     let title_end = LEFT + 1.3 * length(&statistic.title);
     let total_width =
         [width, legend_end, title_end, LEFT + length(&notes), 360.0].into_iter().fold(0.0, f64::max);
-    let total_height = TOP + HEIGHT + 60.0;
+    // Labels that would run into each other are left out; names, which do not follow from their neighbours, are tilted.
+    let longest = statistic.rows.iter().map(|(value, _)| length(value)).fold(0.0, f64::max);
+    let is_named = statistic.rows.iter().any(|(value, _)| value.parse::<f64>().is_err());
+    let is_tilted = is_named && group >= 12.0 && longest + 8.0 > group;
+    let every = if is_tilted { 1 } else { ((longest + 8.0) / group).ceil().max(1.0) as usize };
+    let foot = TOP + HEIGHT + if is_tilted { 0.6 * longest } else { 0.0 };
+    let total_height = foot + 60.0;
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {total_width:.0} {total_height:.0}\" \
          font-family=\"sans-serif\" font-size=\"11\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
@@ -85,9 +91,6 @@ pub fn svg(statistic: &Statistic) -> String {
             (tick * 1e6).round() / 1e6
         );
     }
-    // Labels that would run into each other are left out.
-    let longest = statistic.rows.iter().map(|(value, _)| length(value)).fold(0.0, f64::max);
-    let every = ((longest + 8.0) / group).ceil().max(1.0) as usize;
     for (i, (value, numbers)) in statistic.rows.iter().enumerate() {
         let x = LEFT + group * i as f64;
         for (j, number) in numbers.iter().enumerate() {
@@ -102,17 +105,18 @@ pub fn svg(statistic: &Statistic) -> String {
         }
         if i % every == 0 {
             let (x, y) = (x + group / 2.0 - bar / 2.0, TOP + HEIGHT + 16.0);
-            let _ = writeln!(
-                out,
-                "<text x=\"{x:.1}\" y=\"{y}\" text-anchor=\"middle\">{}</text>",
-                escaped(value)
-            );
+            let how = if is_tilted {
+                format!("text-anchor=\"end\" transform=\"rotate(-35 {x:.1} {y})\"")
+            } else {
+                "text-anchor=\"middle\"".to_owned()
+            };
+            let _ = writeln!(out, "<text x=\"{x:.1}\" y=\"{y}\" {how}>{}</text>", escaped(value));
         }
     }
     let _ = writeln!(
         out,
         "<text x=\"{LEFT}\" y=\"{}\" fill=\"#555\">{}</text>\n</svg>",
-        TOP + HEIGHT + 44.0,
+        foot + 44.0,
         escaped(&notes)
     );
     out

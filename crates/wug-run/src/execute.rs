@@ -100,6 +100,11 @@ impl Prepared {
         }
     }
 
+    /// Whether the learner keeps checkpoints, so that a run can be stopped and resumed.
+    pub fn keeps_checkpoints(&self) -> bool {
+        !self.learner.keeps().is_empty()
+    }
+
     fn facts(&self) -> Result<Vec<&Fact>> {
         self.spec.by.iter().map(|fact| self.dataset.table.facts.column(fact)).collect()
     }

@@ -28,15 +28,18 @@ Examples:
   wug show scan/length#test                    a few examples
   wug generate scan/length --out data          files for your model
   wug score scan/length --predictions out.txt  the right score
-  wug run mns/circle --learner bayes           a learner's score
+  wug run scan/length --learner induced        a learner's score
   wug reproduce mns/table-1                    a paper's table, ours beside theirs
   wug convert cogs recogs/v2 --in train.tsv --out recogs.tsv
 
 DATASET is BENCHMARK/DATASET as `wug list` prints it; #PART behind it picks a part.
-Exit codes: 0 done, 1 the work failed, 2 wrong usage.")]
+Exit codes: 0 done, 1 the work failed, 2 wrong usage, 3 stopped at a limit and can be resumed, 130 and 143 interrupted.")]
 pub(crate) struct Args {
     #[command(subcommand)]
     pub(crate) command: Command,
+    /// How many threads to compute with [default: one for each core]; results do not depend on it
+    #[arg(long, global = true, value_name = "N", value_parser = at_least_one)]
+    pub(crate) threads: Option<usize>,
 }
 
 #[derive(Subcommand)]
@@ -74,6 +77,9 @@ pub(crate) struct List {
     /// What to list
     #[arg(value_enum, default_value_t = Listed::Datasets)]
     pub(crate) what: Listed,
+    /// A learner, to see its settings with the values they may have
+    #[arg(value_name = "LEARNER")]
+    pub(crate) name: Option<String>,
     /// What can be changed about datasets with --with
     #[arg(long, conflicts_with = "json")]
     pub(crate) settings: bool,
@@ -375,6 +381,9 @@ pub(crate) struct Run {
     /// Seed of the learner
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) learner_seed: u64,
+    /// Run this many learner seeds from --learner-seed on; reports mean and 95% interval over seeds
+    #[arg(long, value_name = "N", value_parser = at_least_one, conflicts_with_all = ["resume", "explain"])]
+    pub(crate) seeds: Option<usize>,
     /// The folder for run.json, predictions.jsonl, scores.json and checkpoints: new or empty
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) out: Option<PathBuf>,
@@ -461,7 +470,7 @@ pub(crate) struct Reproduce {
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) out: Option<PathBuf>,
     /// How many runs at a time [default: one for each core]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub(crate) jobs: Option<usize>,
     /// Where networks are computed; `wug list devices` shows all
     #[arg(long, value_name = "D")]
@@ -490,6 +499,11 @@ pub(crate) enum TableFormat {
     Csv,
     /// A tabular with booktabs
     Latex,
+}
+
+/// A number from 1 on.
+fn at_least_one(text: &str) -> std::result::Result<usize, String> {
+    text.parse().ok().filter(|&number| number > 0).ok_or_else(|| "expected a whole number from 1".to_owned())
 }
 
 /// A time with units: `2h`, `90m`, `1h30m`, `45s`.

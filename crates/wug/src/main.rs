@@ -5,10 +5,10 @@ mod commands;
 mod output;
 mod progress;
 mod scores;
+mod signals;
 mod terminal;
 
 use std::process::ExitCode;
-use std::sync::atomic::AtomicBool;
 
 use anstyle::{AnsiColor, Style};
 use clap::Parser;
@@ -16,16 +16,13 @@ use clap::Parser;
 use args::{Args, Command};
 use output::{BOLD, Failure};
 
-/// Becomes true when the user interrupts.
-static INTERRUPTED: AtomicBool = AtomicBool::new(false);
-
 fn main() -> ExitCode {
-    // A second signal while the handler runs finds nothing left to do.
-    let _ = ctrlc::set_handler(|| {
-        wug_data::remove_partial_output();
-        std::process::exit(130);
-    });
+    signals::install();
     let args = Args::parse();
+    if let Some(threads) = args.threads {
+        // It fails only if the pool exists already, and nothing has been computed yet.
+        let _ = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
+    }
     let done = match args.command {
         Command::List(list) => commands::list::run(&list),
         Command::Show(show) => commands::show::run(&show),
@@ -45,7 +42,7 @@ fn main() -> ExitCode {
         Ok(()) | Err(Failure::ClosedPipe) => ExitCode::SUCCESS,
         Err(Failure::Error(error)) if error.is_unfinished() => {
             anstream::eprintln!("{BOLD}stopped:{BOLD:#} {error}");
-            ExitCode::from(3)
+            ExitCode::from(signals::exit_code().unwrap_or(3))
         }
         Err(Failure::Error(error)) => {
             let red = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));

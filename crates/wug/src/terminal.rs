@@ -189,7 +189,7 @@ mod tests {
         let lines: Vec<usize> = drawn.lines().map(|line| line.chars().count()).collect();
         assert!(lines.iter().all(|&width| width <= 80) && lines.len() == 14, "{lines:?}");
         let second = drawn.lines().nth(5).unwrap();
-        assert_eq!(second.chars().filter(|&c| c != ' ').count(), 3, "the left edge of each panel: {second}");
+        assert_eq!(second.split_whitespace().count(), 3, "the left edge of each panel: {second}");
     }
 
     #[test]

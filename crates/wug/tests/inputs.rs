@@ -41,7 +41,7 @@ fn no_token_learner_reads_an_image_dataset_unless_told_to() {
         for about in LEARNERS.iter().map(|learner| learner.about()).filter(|about| about.is_for(benchmark)) {
             let kind = input_kind(about, dataset, false);
             match about.reads {
-                Reads::Nothing | Reads::Images => assert_eq!(kind.unwrap(), InputKind::Images),
+                Reads::Nothing | Reads::Images | Reads::Any => assert_eq!(kind.unwrap(), InputKind::Images),
                 Reads::Tokens => {
                     let error = kind.unwrap_err();
                     assert!(error.is_usage());
@@ -141,4 +141,34 @@ fn one_flipped_bit_of_a_checkpoint_is_found() {
             "byte {at}: {message}"
         );
     }
+}
+
+#[test]
+fn several_seeds_have_a_mean_and_an_interval() {
+    let run = ["run", "mns/circle-panels-2", "--learner", "chance", "--limit", "200", "--seeds", "4"];
+    assert!(ok(&run).contains("4 seeds"));
+    let json: serde_json::Value = serde_json::from_str(&ok(&[&run[..], &["--json"]].concat())).unwrap();
+    let part = &json["parts"][0];
+    assert_eq!(json["runs"].as_array().unwrap().len(), 4);
+    let mean =
+        part["accuracies"].as_array().unwrap().iter().map(|one| one.as_f64().unwrap()).sum::<f64>() / 4.0;
+    assert!((part["mean"].as_f64().unwrap() - mean).abs() < 1e-12);
+    assert!(fails(2, &["run", "scan/simple", "--learner", "chance", "--seeds", "0"]).contains("from 1"));
+    assert!(fails(2, &["reproduce", "mns/table-1", "--jobs", "0"]).contains("from 1"));
+    assert!(fails(2, &["run", "scan/simple", "--learner", "gru", "--set", "share=0"]).contains("share"));
+    let threads =
+        |n: &str| ok(&["run", "mns/circle", "--learner", "chance", "--limit", "50", "--threads", n]);
+    assert_eq!(threads("1"), threads("3"));
+}
+
+#[test]
+fn a_learner_is_listed_in_one_line_and_its_settings_by_name() {
+    let all = ok(&["list", "learners"]);
+    assert!(all.lines().count() < LEARNERS.len() + 6, "{all}");
+    let one = ok(&["list", "learners", "lstm"]);
+    assert!(
+        one.contains("scan, nacs, hint, recogs or none") && one.contains("a whole number from 1"),
+        "{one}"
+    );
+    assert!(fails(2, &["list", "learners", "lstn"]).contains("did you mean lstm?"));
 }

@@ -203,3 +203,40 @@ fn a_full_disk_keeps_the_last_checkpoint() {
     assert!(roomy && resumed.status.success(), "{}", String::from_utf8_lossy(&resumed.stderr));
     assert!(unmounted.is_ok_and(|status| status.success()));
 }
+
+/// Ctrl-C and SIGTERM leave a checkpoint of the last update, and say how to go on.
+#[cfg(unix)]
+#[test]
+fn interrupted_is_the_same_to_the_bit() {
+    let (straight, broken) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let start = |folder: &Path, option: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_wug"));
+        command.args(["run", "scan/simple", "--learner", "gru", "--limit", "20", "--quiet"]);
+        for setting in ["hidden=32", "batch=16", "steps=1500", "checkpoint=100000"] {
+            command.args(["--set", setting]);
+        }
+        command.arg(option).arg(folder.join("run"));
+        command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
+    };
+    assert!(start(straight.path(), "--out").wait().unwrap().success());
+    for (option, signal, code) in [("--out", "-INT", 130), ("--resume", "-TERM", 143)] {
+        let child = start(broken.path(), option);
+        // Metrics come before the first checkpoint would.
+        let begun = std::time::Instant::now();
+        while !broken.path().join("run/run.json").exists() && begun.elapsed().as_secs() < 30 {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        std::thread::sleep(Duration::from_millis(200));
+        assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
+        let output = child.wait_with_output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(code), "{said}");
+        assert!(said.contains("interrupted after update") && said.contains("resume with --resume"), "{said}");
+        assert!(broken.path().join("run/checkpoint.safetensors").exists());
+    }
+    assert!(start(broken.path(), "--resume").wait().unwrap().success());
+    for file in FILES.into_iter().chain(["scores.json"]) {
+        let read = |at: &tempfile::TempDir| std::fs::read(at.path().join("run").join(file)).unwrap();
+        assert!(read(&straight) == read(&broken), "{file} differs");
+    }
+}

@@ -33,15 +33,17 @@ fn round_trip(dataset: &str, format: &str, more: &[&str]) {
     assert_eq!(names(&first), names(&second), "{dataset} as {format}");
     for (name, bytes) in &first {
         if bytes != &second[name] {
-            let line = |bytes: &[u8], i| {
-                bytes.split(|&b| b == b'\n').nth(i).map(String::from_utf8_lossy).map(String::from)
+            let lines = |bytes: &[u8]| -> Vec<String> {
+                bytes
+                    .split(|&b| b == b'\n')
+                    .map(|line| String::from_utf8_lossy(line).chars().take(400).collect())
+                    .collect()
             };
-            let at = (0..).find(|&i| line(bytes, i) != line(&second[name], i)).unwrap();
+            let (one, other) = (lines(bytes), lines(&second[name]));
+            let different = one.iter().zip(&other).position(|(one, other)| one != other);
             panic!(
-                "{dataset} as {format}: {name} line {}:\n{:?}\n{:?}",
-                at + 1,
-                line(bytes, at).map(|line| line.chars().take(400).collect::<String>()),
-                line(&second[name], at).map(|line| line.chars().take(400).collect::<String>())
+                "{dataset} as {format}: {name} differs: {:?}",
+                different.map(|at| (at + 1, &one[at], &other[at]))
             );
         }
     }

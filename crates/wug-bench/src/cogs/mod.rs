@@ -38,11 +38,10 @@ use std::path::Path;
 
 use wug_data::{Dataset, Error, Result, Selection};
 
-use crate::{About, Benchmark, EXACT, Family, Judge, Metric, NativeFile, Origin, Source, Statistic};
+use crate::{About, Benchmark, Family, Metric, NativeFile, Origin, Release, Source, Statistic};
 use convert::{Draws, Variant};
 use draw::Recursion;
 use files::Row;
-use score::{INDEX_INVARIANT, NMOD_FIRST, SEM, SEM_OFFICIAL};
 
 /// The benchmark COGS.
 pub struct Cogs;
@@ -81,7 +80,7 @@ fn named(dataset: &str) -> Result<Named> {
 }
 
 impl Benchmark for Cogs {
-    fn about(&self) -> &'static About {
+    fn about(&self) -> &About {
         &ABOUT
     }
 
@@ -132,23 +131,25 @@ impl Benchmark for Cogs {
     }
 
     fn metrics(&self) -> &'static [Metric] {
-        &[EXACT, INDEX_INVARIANT, SEM, SEM_OFFICIAL, NMOD_FIRST]
+        &score::METRICS
     }
 
-    fn judge(&self, metric: &str) -> Result<Box<dyn Judge>> {
-        score::judge(metric, None).ok_or_else(|| self.no_metric(metric))
+    fn statistics(&self, dataset: &Dataset) -> Vec<Statistic> {
+        statistics::statistics(dataset)
     }
 
+    fn release(&self) -> Option<&dyn Release> {
+        Some(self)
+    }
+}
+
+impl Release for Cogs {
     fn is_released(&self, dataset: &str, _: &str) -> bool {
         matches!(named(dataset), Ok(Named::Variant(_)))
     }
 
     fn native_files<'a>(&self, dataset: &'a Dataset, selection: &'a Selection<'a>) -> Vec<NativeFile<'a>> {
         native_files(dataset, selection)
-    }
-
-    fn statistics(&self, dataset: &Dataset) -> Vec<Statistic> {
-        statistics::statistics(dataset)
     }
 
     fn read_gold(&self, dataset: &str, file: &Path) -> Result<Dataset> {

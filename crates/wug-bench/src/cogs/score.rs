@@ -6,43 +6,47 @@ use wug_data::Example;
 
 use super::lf::{Form, Notation, Removal};
 use super::sem::{self, Match, NoForm};
-use crate::{EXACT, Exact, Judge, Metric, Verdict};
+use crate::{EXACT, Judge, Metric, Verdict};
 
 /// Equal up to the names of variables, in the same order.
 pub const INDEX_INVARIANT: Metric = Metric {
     name: "index-invariant",
     about: "the target's tokens in order, with numbers renamed by first occurrence",
+    judge: || Box::new(IndexInvariant),
 };
 
 /// Semantic Exact Match.
 pub const SEM: Metric = Metric {
     name: "sem",
     about: "Semantic Exact Match: the same set of predications under a one-to-one mapping of variables",
+    judge: || Box::new(Sem { notation: None }),
 };
 
 /// Semantic Exact Match as published.
 pub const SEM_OFFICIAL: Metric = Metric {
     name: "sem-official",
     about: "the verdicts of the code published with Semantic Exact Match, faults included",
+    judge: || Box::new(SemOfficial),
 };
 
 /// The error analysis of the ReCOGS paper, section 4.4.
 pub const NMOD_FIRST: Metric = Metric {
     name: "nmod-first",
     about: "no score: the share of predictions whose first conjunct behind the last `;` is an nmod",
+    judge: || Box::new(NmodFirst { notation: None }),
 };
 
-/// A judge of COGS or ReCOGS; `notation` is `None` where the target tells.
-pub(crate) fn judge(metric: &str, notation: Option<Notation>) -> Option<Box<dyn Judge>> {
-    match metric {
-        name if name == EXACT.name => Some(Box::new(Exact)),
-        name if name == INDEX_INVARIANT.name => Some(Box::new(IndexInvariant)),
-        name if name == SEM.name => Some(Box::new(Sem { notation })),
-        name if name == SEM_OFFICIAL.name => Some(Box::new(SemOfficial)),
-        name if name == NMOD_FIRST.name => Some(Box::new(NmodFirst { notation })),
-        _ => None,
-    }
-}
+/// The metrics of COGS, whose targets tell how they are written.
+pub const METRICS: [Metric; 5] = [EXACT, INDEX_INVARIANT, SEM, SEM_OFFICIAL, NMOD_FIRST];
+
+/// The metrics of ReCOGS, whose notation is known.
+pub const RECOGS_METRICS: [Metric; 5] = [
+    Metric { judge: || Box::new(Sem { notation: Some(Notation::Recogs) }), ..SEM },
+    INDEX_INVARIANT,
+    EXACT,
+    SEM_OFFICIAL,
+    Metric { judge: || Box::new(NmodFirst { notation: Some(Notation::Recogs) }), ..NMOD_FIRST },
+];
 
 /// How a target of the benchmark COGS is written. Its datasets differ, and their forms tell which it is.
 pub fn notation_of(target: &str) -> Notation {

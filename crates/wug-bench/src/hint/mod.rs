@@ -44,8 +44,8 @@ use wug_data::{Dataset, Error, Part, Result, Selection, Table};
 use wug_ink::GlyphSource;
 
 use crate::{
-    About, Benchmark, Family, Feature, Judge, Metric, NativeFile, NativePictures, Origin, Setting, Settings,
-    Slice, Source, Statistic,
+    About, Benchmark, Family, Feature, Metric, NativeFile, NativePictures, Origin, Release, Setting,
+    Settings, Slice, Source, Statistic,
 };
 use grammar::Symbol;
 use pictures::{Strips, Style};
@@ -97,7 +97,7 @@ const fn setting(name: &'static str, default: &'static str, about: &'static str)
 }
 
 impl Benchmark for Hint {
-    fn about(&self) -> &'static About {
+    fn about(&self) -> &About {
         &ABOUT
     }
 
@@ -149,14 +149,24 @@ impl Benchmark for Hint {
         &[score::EXACT_RESULT, score::GPT3_NOTEBOOK]
     }
 
-    fn judge(&self, metric: &str) -> Result<Box<dyn Judge>> {
-        match metric {
-            "exact" => Ok(Box::new(score::ExactResult)),
-            "gpt3-notebook" => Ok(Box::new(score::Gpt3Notebook)),
-            _ => Err(self.no_metric(metric)),
-        }
+    fn slices(&self) -> &'static [Slice] {
+        &score::SLICES
     }
 
+    fn features(&self) -> &'static [Feature] {
+        &score::FEATURES
+    }
+
+    fn statistics(&self, dataset: &Dataset) -> Vec<Statistic> {
+        statistics::statistics(dataset)
+    }
+
+    fn release(&self) -> Option<&dyn Release> {
+        Some(self)
+    }
+}
+
+impl Release for Hint {
     fn is_released(&self, _dataset: &str, _part: &str) -> bool {
         true
     }
@@ -181,18 +191,6 @@ impl Benchmark for Hint {
         selections: &'a [Selection<'a>],
     ) -> Vec<NativePictures<'a>> {
         pictures::strips(dataset).map(|strips| strips.folders(selections)).unwrap_or_default()
-    }
-
-    fn slices(&self) -> &'static [Slice] {
-        &score::SLICES
-    }
-
-    fn features(&self) -> &'static [Feature] {
-        &score::FEATURES
-    }
-
-    fn statistics(&self, dataset: &Dataset) -> Vec<Statistic> {
-        statistics::statistics(dataset)
     }
 
     fn read_gold(&self, dataset: &str, file: &Path) -> Result<Dataset> {

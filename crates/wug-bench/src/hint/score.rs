@@ -10,12 +10,14 @@ use crate::{Feature, Judge, Metric, Slice, Verdict};
 pub const EXACT_RESULT: Metric = Metric {
     name: "exact",
     about: "the prediction is the result: digits, with or without spaces between and zeros before",
+    judge: || Box::new(ExactResult),
 };
 
 /// Python's value of the expression.
 pub const GPT3_NOTEBOOK: Metric = Metric {
     name: "gpt3-notebook",
     about: "as the published GPT-3 rows were scored: Python's int(eval(expression)), and an answer of 0 is always wrong",
+    judge: || Box::new(Gpt3Notebook),
 };
 
 /// The subsets, and the results that train never has.

@@ -361,13 +361,13 @@ fn what_cannot_be_made_is_refused() {
     let few =
         refused(&[("operators", "3"), ("train-operators", "3"), ("train", "50"), ("value", "101")], seed());
     assert!(few.contains("from 101 to 101") && few.contains("draws gave no other"), "{few}");
-    assert!(refused(&[("operators", "5")], seed()).contains("train-operators (10) is at most operators (5)"));
-    assert!(refused(&[("value", "100")], seed()).contains("is below value"));
-    assert!(refused(&[("value", "-1")], seed()).contains("no value for value"));
-    assert!(refused(&[("test", "0")], seed()).contains("from 1 to"));
+    assert!(refused(&[("operators", "5")], seed()).contains("train-operators=10: expected 0 to 5"));
+    assert!(refused(&[("value", "100")], seed()).contains("train-value=100: expected 12 to 99, below value"));
+    assert!(refused(&[("value", "-1")], seed()).contains("value=-1: expected a whole number, 0 or more"));
+    assert!(refused(&[("test", "0")], seed()).contains("test=0: expected 1 to"));
     assert!(refused(&[("tests", "5")], seed()).contains("hint has no setting `tests`"));
     assert!(refused(&[("train", "5")], Source::Official).contains("fixed"));
-    assert!(refused(&[("scale", "2")], seed()).contains("scale is from 0 to 0.9"));
+    assert!(refused(&[("scale", "2")], seed()).contains("scale=2: expected 0 to 0.9"));
     assert!(refused(&[("pen", "quill")], seed()).contains("no pen `quill`"));
     assert!(refused(&[("glyphs", "mnist")], seed()).contains("no glyphs `mnist`"));
 }

@@ -70,10 +70,13 @@ pub(crate) fn read_rows(raw: &RawPart, sampler: &Sampler, rules: Option<&[String
         let rule = rules.and_then(|rules| rules.get(i)).filter(|rule| !rule.is_empty());
         let row =
             with_rule(problem, answer, sampler, |it| rule.is_some_and(|rule| it.rule().to_string() == *rule));
-        if let Some(rule) = rule.filter(|rule| row.rule.is_none_or(|found| found.to_string() != **rule)) {
-            return Err(raw.fail(line, format!("the calculation `{rule}` does not give {answer}")));
+        match (rule, row.rule) {
+            (Some(_), None) => Err(raw.fail(line, format!("no calculation of the grammar gives {answer}"))),
+            (Some(said), Some(found)) if found.to_string() != *said => {
+                Err(raw.fail(line, format!("the calculation `{said}` does not give {answer}")))
+            }
+            _ => Ok(row),
         }
-        Ok(row)
     };
     raw.rows.par_iter().enumerate().map(read).collect()
 }

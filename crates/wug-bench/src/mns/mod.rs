@@ -35,7 +35,7 @@ use std::sync::Arc;
 
 use wug_data::{Dataset, Error, Part, Pictures, Result, Selection, Table, read_jsonl};
 
-use crate::{About, Benchmark, Family, NativeFile, Setting, Settings, Source};
+use crate::{About, Benchmark, Family, NativeFile, Release, Setting, Settings, Source};
 use drawing::{Figures, Jitter};
 use files::Imported;
 use problem::Problem;
@@ -70,7 +70,7 @@ static SETTINGS: [Setting; 1] = [Setting {
 }];
 
 impl Benchmark for Mns {
-    fn about(&self) -> &'static About {
+    fn about(&self) -> &About {
         &ABOUT
     }
 
@@ -114,6 +114,22 @@ impl Benchmark for Mns {
         Ok(dataset_of(dataset, table, parts, pictures, jitter))
     }
 
+    fn svg(&self, dataset: &Dataset, rows: &[u32]) -> Option<String> {
+        let problem = |&row: &u32| Problem::read(dataset.table.example(row).input.words()).ok();
+        let problems: Vec<Problem> = rows.iter().map(problem).collect::<Option<_>>()?;
+        Some(drawing::svg_sheet(&problems))
+    }
+
+    fn explain(&self, dataset: &Dataset, row: u32) -> Option<String> {
+        files::derivation(dataset, row).map(|(problem, derivation)| derivation.explain(&problem))
+    }
+
+    fn release(&self) -> Option<&dyn Release> {
+        Some(self)
+    }
+}
+
+impl Release for Mns {
     fn is_released(&self, dataset: &str, _part: &str) -> bool {
         dataset == "circle"
     }
@@ -133,16 +149,6 @@ impl Benchmark for Mns {
         };
         let parts = vec![Part::new("test", (0..rows.len() as u32).collect())];
         Ok(dataset_of(dataset, Rows { rows }.table(), parts, pictures, None))
-    }
-
-    fn svg(&self, dataset: &Dataset, rows: &[u32]) -> Option<String> {
-        let problem = |&row: &u32| Problem::read(dataset.table.example(row).input.words()).ok();
-        let problems: Vec<Problem> = rows.iter().map(problem).collect::<Option<_>>()?;
-        Some(drawing::svg_sheet(&problems))
-    }
-
-    fn explain(&self, dataset: &Dataset, row: u32) -> Option<String> {
-        files::derivation(dataset, row).map(|(problem, derivation)| derivation.explain(&problem))
     }
 }
 

@@ -7,8 +7,11 @@ use wug_data::Example;
 use crate::{Exact, Judge, Metric, Verdict};
 
 /// Corpus BLEU.
-pub const BLEU: Metric =
-    Metric { name: "bleu", about: "BLEU of all predictions together, beside the share of exact ones" };
+pub const BLEU: Metric = Metric {
+    name: "bleu",
+    about: "BLEU of all predictions together, beside the share of exact ones",
+    judge: || Box::new(Bleu),
+};
 
 /// Scores all predictions together by BLEU, and each by exact match.
 pub struct Bleu;

@@ -33,7 +33,7 @@ use wug_data::{Dataset, Error, Part, RawPart, Result, Selection, Table, read_fac
 use crate::import::written_parts;
 use crate::scan::files::write_lines;
 use crate::{
-    About, Benchmark, EXACT, Exact, Family, Judge, Metric, NativeFile, Origin, Source, read_written_by_wug,
+    About, Benchmark, EXACT, Family, Metric, NativeFile, Origin, Release, Source, read_written_by_wug,
 };
 
 pub use bleu::{BLEU, Bleu, bleu, tokenised};
@@ -82,7 +82,7 @@ fn task(dataset: &str) -> Result<Task> {
 }
 
 impl Benchmark for Mt {
-    fn about(&self) -> &'static About {
+    fn about(&self) -> &About {
         &ABOUT
     }
 
@@ -128,14 +128,12 @@ impl Benchmark for Mt {
         &[BLEU, EXACT]
     }
 
-    fn judge(&self, metric: &str) -> Result<Box<dyn Judge>> {
-        match metric {
-            "bleu" => Ok(Box::new(Bleu)),
-            "exact" => Ok(Box::new(Exact)),
-            _ => Err(self.no_metric(metric)),
-        }
+    fn release(&self) -> Option<&dyn Release> {
+        Some(self)
     }
+}
 
+impl Release for Mt {
     fn is_released(&self, _: &str, _: &str) -> bool {
         true
     }

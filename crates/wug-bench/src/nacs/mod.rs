@@ -17,7 +17,7 @@ use std::sync::{Arc, LazyLock};
 use wug_data::{Dataset, Result, Selection, Table};
 
 use crate::scan::{self, files, splits::Split};
-use crate::{About, Benchmark, EXACT, Exact, Family, Judge, Metric, NativeFile, Source};
+use crate::{About, Benchmark, EXACT, Family, Metric, NativeFile, Release, Source};
 
 pub use score::{MEANING, Meaning};
 
@@ -49,7 +49,7 @@ fn reverse(table: &Arc<Table>) -> Arc<Table> {
 }
 
 impl Benchmark for Nacs {
-    fn about(&self) -> &'static About {
+    fn about(&self) -> &About {
         &ABOUT
     }
 
@@ -72,14 +72,12 @@ impl Benchmark for Nacs {
         &[MEANING, EXACT]
     }
 
-    fn judge(&self, metric: &str) -> Result<Box<dyn Judge>> {
-        match metric {
-            "meaning" => Ok(Box::new(Meaning)),
-            "exact" => Ok(Box::new(Exact)),
-            _ => Err(self.no_metric(metric)),
-        }
+    fn release(&self) -> Option<&dyn Release> {
+        Some(self)
     }
+}
 
+impl Release for Nacs {
     fn is_released(&self, dataset: &str, _part: &str) -> bool {
         matches!(
             Split::named(dataset),

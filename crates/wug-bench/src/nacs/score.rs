@@ -10,8 +10,11 @@ use crate::scan::meaning::with_actions;
 use crate::{Judge, Metric, Verdict};
 
 /// Back-mapping accuracy.
-pub const MEANING: Metric =
-    Metric { name: "meaning", about: "the prediction is a command whose actions are the input" };
+pub const MEANING: Metric = Metric {
+    name: "meaning",
+    about: "the prediction is a command whose actions are the input",
+    judge: || Box::new(Meaning),
+};
 
 /// Judges by interpreting the prediction. What is no command is wrong everywhere, also where the official metric, which
 /// maps unknown commands and `dab` alike to nothing, takes it for right.

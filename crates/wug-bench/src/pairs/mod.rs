@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use wug_data::{Dataset, Error, Facts, Part, RawPart, Result, Selection, Sequences, Table, Vocab};
 
-use crate::{About, Benchmark, Family, NativeFile, Origin, Source};
+use crate::{About, Benchmark, Family, NativeFile, Origin, Release, Source};
 
 /// A user's own pairs.
 pub struct Pairs;
@@ -35,7 +35,7 @@ static ABOUT: About = About {
 const PARTS: [&str; 5] = ["train", "val", "dev", "test", "gen"];
 
 impl Benchmark for Pairs {
-    fn about(&self) -> &'static About {
+    fn about(&self) -> &About {
         &ABOUT
     }
 
@@ -69,6 +69,12 @@ impl Benchmark for Pairs {
         Ok(dataset(&parts))
     }
 
+    fn release(&self) -> Option<&dyn Release> {
+        Some(self)
+    }
+}
+
+impl Release for Pairs {
     fn is_released(&self, _: &str, _: &str) -> bool {
         false
     }

@@ -19,9 +19,8 @@ use std::path::Path;
 use wug_data::{Dataset, Error, Result, Selection};
 
 use crate::cogs::convert::Variant;
-use crate::cogs::lf::Notation;
-use crate::cogs::score::{self, INDEX_INVARIANT, NMOD_FIRST, SEM, SEM_OFFICIAL};
-use crate::{About, Benchmark, EXACT, Family, Judge, Metric, NativeFile, Origin, Source, Statistic, cogs};
+use crate::cogs::score;
+use crate::{About, Benchmark, Family, Metric, NativeFile, Origin, Release, Source, Statistic, cogs};
 
 /// The benchmark ReCOGS.
 pub struct Recogs;
@@ -48,7 +47,7 @@ fn variant(dataset: &str) -> Result<Variant> {
 }
 
 impl Benchmark for Recogs {
-    fn about(&self) -> &'static About {
+    fn about(&self) -> &About {
         &ABOUT
     }
 
@@ -75,23 +74,25 @@ impl Benchmark for Recogs {
     }
 
     fn metrics(&self) -> &'static [Metric] {
-        &[SEM, INDEX_INVARIANT, EXACT, SEM_OFFICIAL, NMOD_FIRST]
+        &score::RECOGS_METRICS
     }
 
-    fn judge(&self, metric: &str) -> Result<Box<dyn Judge>> {
-        score::judge(metric, Some(Notation::Recogs)).ok_or_else(|| self.no_metric(metric))
+    fn statistics(&self, dataset: &Dataset) -> Vec<Statistic> {
+        crate::cogs::statistics::statistics(dataset)
     }
 
+    fn release(&self) -> Option<&dyn Release> {
+        Some(self)
+    }
+}
+
+impl Release for Recogs {
     fn is_released(&self, _: &str, _: &str) -> bool {
         true
     }
 
     fn native_files<'a>(&self, dataset: &'a Dataset, selection: &'a Selection<'a>) -> Vec<NativeFile<'a>> {
         cogs::native_files(dataset, selection)
-    }
-
-    fn statistics(&self, dataset: &Dataset) -> Vec<Statistic> {
-        crate::cogs::statistics::statistics(dataset)
     }
 
     fn read_gold(&self, dataset: &str, file: &Path) -> Result<Dataset> {

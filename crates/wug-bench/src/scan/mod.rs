@@ -37,7 +37,7 @@ use std::sync::Arc;
 
 use wug_data::{Dataset, Error, Facts, Part, RawPart, Result, Selection, Sequences, Table};
 
-use crate::{About, Benchmark, Family, NativeFile, Source, Statistic};
+use crate::{About, Benchmark, Family, NativeFile, Release, Source, Statistic};
 use splits::Split;
 
 /// The benchmark SCAN.
@@ -65,7 +65,7 @@ static ABOUT: About = About {
 };
 
 impl Benchmark for Scan {
-    fn about(&self) -> &'static About {
+    fn about(&self) -> &About {
         &ABOUT
     }
 
@@ -88,6 +88,16 @@ impl Benchmark for Scan {
         default_part(dataset)
     }
 
+    fn statistics(&self, dataset: &Dataset) -> Vec<Statistic> {
+        statistics::statistics(dataset)
+    }
+
+    fn release(&self) -> Option<&dyn Release> {
+        Some(self)
+    }
+}
+
+impl Release for Scan {
     fn is_released(&self, dataset: &str, part: &str) -> bool {
         matches!(part, "train" | "test" | "all")
             && !matches!(Split::named(dataset), Some(Split::JumpNested(_)))
@@ -98,10 +108,6 @@ impl Benchmark for Scan {
         let Some(split) = Split::named(name) else { return Vec::new() };
         let write = |out: &mut dyn std::io::Write| files::write_in_out(dataset, selection, out);
         vec![NativeFile { path: files::scan_path(split, &selection.name), write: Box::new(write) }]
-    }
-
-    fn statistics(&self, dataset: &Dataset) -> Vec<Statistic> {
-        statistics::statistics(dataset)
     }
 
     fn read_gold(&self, dataset: &str, file: &Path) -> Result<Dataset> {

@@ -20,7 +20,7 @@ use wug_data::{Dataset, Error, Facts, Part, Result, Selection, Sequences, Stream
 use wug_grammar::{Arena, NodeId};
 
 use crate::pairs::files::write_tsv;
-use crate::{About, Benchmark, Family, NativeFile, Origin, Source};
+use crate::{About, Benchmark, Family, NativeFile, Origin, Release, Source};
 use language::Language;
 
 /// The random languages.
@@ -44,7 +44,7 @@ const TRAIN_RICH: usize = 3;
 const MAX_NODES: usize = 80;
 
 impl Benchmark for Toy {
-    fn about(&self) -> &'static About {
+    fn about(&self) -> &About {
         &ABOUT
     }
 
@@ -73,6 +73,12 @@ impl Benchmark for Toy {
         }
     }
 
+    fn release(&self) -> Option<&dyn Release> {
+        Some(self)
+    }
+}
+
+impl Release for Toy {
     fn is_released(&self, _: &str, _: &str) -> bool {
         false
     }

@@ -73,7 +73,7 @@ const fn same(a: &str, b: &str) -> bool {
 pub(super) const TRAINING: &[Setting] = &[
     whole("steps", "updates", 3000, 1, u64::MAX),
     whole("epochs", "rounds through the training examples, in the place of steps; 0: none", 0, 0, 1 << 32),
-    number("share", "share of the training examples that is trained on, drawn by seed", 1.0, 0.0, 1.0),
+    number("share", "share of the training examples that is trained on, drawn by seed", 1.0, 1e-6, 1.0),
     whole("batch", "examples of an update", 64, 1, 1 << 16),
     word("order", "draw examples each time, shuffle them, or shuffle those of like length", ORDERS),
     number("teacher", "share of examples whose decoder is fed the target", 1.0, 0.0, 1.0),

@@ -46,7 +46,12 @@ pub fn mismatch(suspect: &Suspect<'_>) -> Option<String> {
     if suspect.accuracy >= GOOD || suspect.predictions.len() < FEWEST {
         return None;
     }
-    suspect.other_part().or_else(|| suspect.other_seed()).or_else(|| suspect.other_order())
+    let overlap = suspect.overlap()?;
+    // Who is right more often than shuffled predictions would be answers these examples, if badly.
+    if suspect.accuracy > 0.02 + 3.0 * overlap.by_chance {
+        return None;
+    }
+    suspect.other_part().or_else(|| suspect.other_seed()).or_else(|| suspect.other_order(&overlap))
 }
 
 impl Suspect<'_> {
@@ -113,9 +118,8 @@ impl Suspect<'_> {
         None
     }
 
-    /// Whether many predictions are targets of other examples, and not because the model mistakes one for the other: then
-    /// a prediction would at least be about as long as its target.
-    fn other_order(&self) -> Option<String> {
+    /// What predictions and targets have in common, however they are paired.
+    fn overlap(&self) -> Option<Overlap> {
         let aligned = self.predictions.align_rows(self.selections).ok()?;
         let (mut targets, mut answers) = (Counts::default(), Counts::default());
         let (mut lengths, mut answer_lengths) = (Counts::default(), Counts::default());
@@ -134,10 +138,18 @@ impl Suspect<'_> {
             }
         }
         let n = n as f64;
-        let found = targets.shared(&answers) as f64 / n;
-        let (by_chance, as_long) = (targets.agreement(&answers), as_long as f64 / n);
         let long_by_chance = lengths.agreement(&answer_lengths);
-        let is_shuffled = as_long < long_by_chance + 0.1 * (1.0 - long_by_chance);
+        let as_long = as_long as f64 / n;
+        Some(Overlap {
+            found: targets.shared(&answers) as f64 / n,
+            by_chance: targets.agreement(&answers),
+            is_shuffled: as_long < long_by_chance + 0.1 * (1.0 - long_by_chance),
+        })
+    }
+
+    /// Whether many predictions are targets of other examples.
+    fn other_order(&self, overlap: &Overlap) -> Option<String> {
+        let Overlap { found, by_chance, is_shuffled } = *overlap;
         if !self.is_better(found) || found < 0.2 || by_chance > 0.01 || !is_shuffled {
             return None;
         }
@@ -149,6 +161,17 @@ impl Suspect<'_> {
             shown.join(" and ")
         ))
     }
+}
+
+/// What predictions and targets have in common.
+struct Overlap {
+    /// The share of targets that are among the predictions, each as often.
+    found: f64,
+    /// How often a prediction equals a target if both are drawn at random.
+    by_chance: f64,
+    /// Whether a prediction is as long as its target no more often than by chance: a model that mistakes one example for
+    /// another at least gets that right.
+    is_shuffled: bool,
 }
 
 fn words(text: &str) -> Vec<&str> {

@@ -6,6 +6,7 @@ mod kd_tree;
 mod mismatch;
 mod sampled;
 mod score;
+mod seeds;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -23,6 +24,7 @@ pub use interval::wilson;
 pub use mismatch::{Suspect, mismatch};
 pub use sampled::{AnswerStates, PassAtK, SampleScores};
 pub use score::{Group, GroupValue, Groups, Scored, Tally, score};
+pub use seeds::{SeedScores, SeedSummary};
 
 /// Version of [`Scores`] as JSON.
 pub const SCORES_SCHEMA: u32 = 1;

@@ -1,6 +1,6 @@
 use std::collections::HashSet;
 use std::io::{self, Write};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rayon::prelude::*;
 
@@ -23,7 +23,7 @@ pub(crate) fn run(args: &Generate) -> Done {
     let source = args.data.source()?;
     let settings = args.data.settings()?;
     let addresses = match whole {
-        Some(benchmark) => datasets_of(*benchmark, args.format, &source)?,
+        Some(benchmark) => datasets_of(benchmark, args.format, &source)?,
         None => vec![args.dataset.parse::<Address>()?],
     };
     let Some(first) = addresses.first() else {
@@ -77,7 +77,7 @@ pub(crate) fn run(args: &Generate) -> Done {
             .zip(&written)
             .map(|(address, written)| (address.dataset.clone(), written.listed.clone()))
             .collect();
-        let text = collection_card(*benchmark, &datasets, &command(args, &args.dataset));
+        let text = collection_card(&**benchmark, &datasets, &command(args, &args.dataset));
         layout.folder.file("README.md", |out| out.write_all(text.as_bytes()))
     });
     let card = card.transpose()?;
@@ -112,7 +112,7 @@ pub(crate) fn run(args: &Generate) -> Done {
 }
 
 /// All datasets of a benchmark that can be made; as native files only those that the release has, if there is one.
-fn datasets_of(benchmark: &'static dyn Benchmark, format: Format, source: &Source) -> Result<Vec<Address>> {
+fn datasets_of(benchmark: &Arc<dyn Benchmark>, format: Format, source: &Source) -> Result<Vec<Address>> {
     let (imported, written) = match source {
         Source::Folder(folder, _) if folder.is_dir() => (true, Manifest::read(folder)?),
         Source::Folder(..) => (true, None),
@@ -129,10 +129,12 @@ fn datasets_of(benchmark: &'static dyn Benchmark, format: Format, source: &Sourc
         .flat_map(|family| family.names)
         .filter(has)
         .collect();
-    let is_released = |name: &String| benchmark.is_released(name, benchmark.default_part(name));
+    let is_released = |name: &String| {
+        benchmark.release().is_some_and(|release| release.is_released(name, benchmark.default_part(name)))
+    };
     let all = format != Format::Native || !names.iter().any(is_released);
     let names = names.into_iter().filter(|name| all || is_released(name));
-    Ok(names.map(|dataset| Address { benchmark, dataset, part: None }).collect())
+    Ok(names.map(|dataset| Address { benchmark: Arc::clone(benchmark), dataset, part: None }).collect())
 }
 
 /// How the files of one or all datasets of a benchmark lie in a folder.
@@ -185,7 +187,7 @@ fn write(
     for selection in &selections {
         match args.format {
             Format::Native => {
-                let native = address.benchmark.native_files(dataset, selection);
+                let native = address.benchmark.expect_release()?.native_files(dataset, selection);
                 // Some releases have a file for each row.
                 let is_file_a_row = native.len() == selection.positions.len();
                 let written: Result<Vec<Option<FileEntry>>> = native
@@ -221,7 +223,7 @@ fn write(
         }
     }
     if args.format == Format::Native {
-        for pictures in address.benchmark.native_pictures(dataset, &selections) {
+        for pictures in address.benchmark.expect_release()?.native_pictures(dataset, &selections) {
             let path =
                 if *whole { format!("{}/{}", address.dataset, pictures.path) } else { pictures.path.clone() };
             let name = |i: usize| pictures.names[i].clone();
@@ -229,7 +231,7 @@ fn write(
         }
     } else {
         let made = command(args, &address.to_string());
-        let text = card(address.benchmark, dataset, &selections, args.format.name(), &made);
+        let text = card(&*address.benchmark, dataset, &selections, args.format.name(), &made);
         files.push(folder.file(&format!("{inside}README.md"), |out| out.write_all(text.as_bytes()))?);
     }
     Ok(Written { sizes, files, listed: Files::of(dataset, &selections, args.format.name()) })
@@ -263,7 +265,9 @@ fn selections<'a>(args: &Generate, address: &Address, dataset: &'a Dataset) -> R
     if let Some(part) = &address.part {
         return Ok(vec![dataset.select(part)?.limited(args.limit)]);
     }
-    let released = |part: &&Part| address.benchmark.is_released(&address.dataset, &part.name);
+    let release = address.benchmark.release();
+    let released =
+        |part: &&Part| release.is_some_and(|release| release.is_released(&address.dataset, &part.name));
     let is_released = dataset.parts.iter().any(|part| released(&part));
     let parts =
         dataset.parts.iter().filter(|part| args.format != Format::Native || !is_released || released(part));

@@ -3,7 +3,8 @@ use std::io::Write;
 use serde::Serialize;
 
 use wug_bench::{BENCHMARKS, Origin};
-use wug_learn::{Device, LEARNERS};
+use wug_data::Error;
+use wug_learn::{Device, LEARNERS, Reads, learner};
 
 use wug_report::{EXPERIMENTS, Experiment, Scale};
 
@@ -11,12 +12,15 @@ use crate::args::{List, Listed};
 use crate::output::{BOLD, DIM, Done, json, out, table};
 
 pub(crate) fn run(args: &List) -> Done {
+    if args.name.is_some() && !matches!(args.what, Listed::Learners) {
+        return Err(Error::usage("a name is for learners: `wug list learners NAME`").into());
+    }
     match args.what {
         Listed::Datasets if args.settings => settings(),
         Listed::Datasets if args.json => datasets_json(),
         Listed::Datasets => datasets(),
         Listed::Learners if args.json => learners_json(),
-        Listed::Learners => learners(),
+        Listed::Learners => learners(args.name.as_deref()),
         Listed::Experiments => experiments(args.json),
         Listed::Devices => devices(args.json),
     }
@@ -85,7 +89,7 @@ fn datasets_json() -> Done {
         metrics: Vec<&'static str>,
     }
     let mut datasets = Vec::new();
-    for benchmark in BENCHMARKS {
+    for benchmark in BENCHMARKS.iter() {
         for family in benchmark.families() {
             datasets.extend(family.names.iter().map(|name| Dataset {
                 dataset: format!("{}/{name}", benchmark.about().name),
@@ -103,21 +107,30 @@ fn benchmarks(names: &[&str]) -> String {
     if names.is_empty() { "any".to_owned() } else { names.join(", ") }
 }
 
-fn learners() -> Done {
+fn learners(name: Option<&str>) -> Done {
     let mut out = out();
+    if let Some(name) = name {
+        return settings_of(learner(name)?.about(), out);
+    }
     let rows = LEARNERS.iter().map(|learner| {
         let about = learner.about();
         vec![about.name.to_owned(), benchmarks(about.benchmarks), about.title.to_owned()]
     });
     write!(out, "{}", table(&["learner", "benchmarks", "how"], &[], rows.collect()))?;
-    for about in LEARNERS.iter().map(|learner| learner.about()).filter(|about| !about.settings.is_empty()) {
-        writeln!(out, "\n{BOLD}{}{BOLD:#}", about.name)?;
-        let rows = about.settings.iter().map(|setting| {
-            let default = setting.default.value().to_string();
-            vec![format!("--set {}={default}", setting.name), setting.about.to_owned()]
-        });
-        write!(out, "{}", table(&["setting and default", "what it does"], &[], rows.collect()))?;
-    }
+    writeln!(out, "\n{DIM}`wug list learners NAME` shows what may be set{DIM:#}")?;
+    out.flush()?;
+    Ok(())
+}
+
+/// The settings of one learner.
+fn settings_of(about: &wug_learn::About, mut out: impl Write) -> Done {
+    writeln!(out, "{BOLD}{}{BOLD:#}  {}", about.name, about.title)?;
+    let rows = about.settings.iter().map(|setting| {
+        let default = setting.default.value();
+        let default = default.as_str().map_or_else(|| default.to_string(), str::to_owned);
+        vec![setting.name.to_owned(), default, setting.default.expects(), setting.about.to_owned()]
+    });
+    write!(out, "{}", table(&["--set", "default", "values", "what it does"], &[], rows.collect()))?;
     out.flush()?;
     Ok(())
 }
@@ -133,6 +146,7 @@ fn learners_json() -> Done {
         learner: &'static str,
         about: &'static str,
         benchmarks: &'static [&'static str],
+        reads: Reads,
         settings: Vec<Setting>,
     }
     #[derive(Serialize)]
@@ -154,6 +168,7 @@ fn learners_json() -> Done {
             learner: about.name,
             about: about.title,
             benchmarks: about.benchmarks,
+            reads: about.reads,
             settings: about.settings.iter().map(setting).collect(),
         }
     });

@@ -6,9 +6,9 @@ use wug_data::{Error, Result, write_file};
 use wug_report::{Experiment, Ours, Outcome, TableDocument, experiment_csv, figure, latex, markdown};
 use wug_run::{Batch, RunSpec, execute_all};
 
-use crate::INTERRUPTED;
 use crate::args::{Reproduce, TableFormat};
 use crate::output::{BOLD, DIM, Done, RED, json, out, table};
+use crate::signals::{INTERRUPTED, stop_with_checkpoint};
 
 pub(crate) fn run(args: &Reproduce) -> Done {
     let experiment = read(args)?;
@@ -22,10 +22,9 @@ pub(crate) fn run(args: &Reproduce) -> Done {
     write_files(&outcome, &folder)?;
     show(args, &outcome, &folder)?;
     if open > 0 && failed.is_empty() {
-        return Err(Error::unfinished(format!(
-            "the time is up, runs that are open: {open}; the same command goes on"
-        ))
-        .into());
+        return Err(
+            Error::unfinished(format!("runs that are not done: {open}; the same command goes on")).into()
+        );
     }
     match failed.iter().next() {
         None => Ok(()),
@@ -64,6 +63,7 @@ fn run_all(args: &Reproduce, experiment: &Experiment, folder: &Path) -> Result<w
         interrupted: &INTERRUPTED,
         begins: &begins,
     };
+    stop_with_checkpoint();
     execute_all(&specs, &experiment.specs()?, folder, &batch)
 }
 

@@ -1,32 +1,30 @@
 use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use wug_data::{Dataset, Error, Result};
 use wug_learn::{Answer, Answering, Progress};
-use wug_run::{Existing, Options, Prepared, RunRecord, RunSpec, Scored};
+use wug_run::{Existing, Options, Prepared, RunRecord, RunSpec, Scored, SeedScores, SeedSummary};
 
-use crate::INTERRUPTED;
 use crate::args::Run;
-use crate::output::{DIM, Done, GREEN, RED, json, out, shorten};
+use crate::output::{BOLD, DIM, Done, GREEN, RED, json, out, shorten, table};
 use crate::scores::{show_errors, write_scores};
+use crate::signals::{INTERRUPTED, stop_with_checkpoint};
 
 pub(crate) fn run(args: &Run) -> Done {
-    let prepared = Prepared::new(spec(args)?)?;
+    let spec = spec(args)?;
+    if let Some(seeds) = args.seeds {
+        return run_seeds(args, spec, seeds);
+    }
+    let prepared = Prepared::new(spec)?;
     let bar = progress(args.quiet);
-    let options = Options {
-        folder: args.resume.clone().or_else(|| args.out.clone()),
-        existing: match (&args.resume, args.force) {
-            (Some(_), _) => Existing::Resume,
-            (None, true) => Existing::Replace,
-            (None, false) => Existing::Refuse,
-        },
-        trained: args.trained.clone(),
-        time_limit: args.time_limit,
-        interrupted: &INTERRUPTED,
-        progress: &|progress| tell(&bar, progress),
-        answering: &|answering| tell_answering(&bar, args.quiet, answering),
-    };
+    let tell = |progress| tell(&bar, progress);
+    let answering = |answering: Answering<'_>| tell_answering(&bar, args.quiet, answering);
+    let options = options(args, args.resume.clone().or_else(|| args.out.clone()), &tell, &answering);
+    if options.folder.is_some() && prepared.keeps_checkpoints() {
+        stop_with_checkpoint();
+    }
     let run = prepared.execute(&options)?;
     bar.finish_and_clear();
     if args.json {
@@ -48,6 +46,65 @@ pub(crate) fn run(args: &Run) -> Done {
             answers.iter().map(|answer| answer.text.as_deref().unwrap_or_default()).collect();
         show_errors(&mut out, dataset, scored, &texts, args.errors)?;
     }
+    out.flush()?;
+    Ok(())
+}
+
+/// How it is to be executed.
+fn options<'a>(
+    args: &Run,
+    folder: Option<PathBuf>,
+    progress: &'a (dyn Fn(Progress) + Sync),
+    answering: &'a (dyn Fn(Answering<'_>) + Sync),
+) -> Options<'a> {
+    Options {
+        folder,
+        existing: match (&args.resume, args.force) {
+            (Some(_), _) => Existing::Resume,
+            (None, true) => Existing::Replace,
+            (None, false) => Existing::Refuse,
+        },
+        trained: args.trained.clone(),
+        time_limit: args.time_limit,
+        interrupted: &INTERRUPTED,
+        progress,
+        answering,
+    }
+}
+
+/// The same run with several seeds of the learner, in folders `seed-N` below `--out`.
+fn run_seeds(args: &Run, mut spec: RunSpec, seeds: usize) -> Done {
+    let mut runs = Vec::new();
+    for seed in (args.learner_seed..).take(seeds) {
+        spec.learner_seed = seed;
+        let prepared = Prepared::new(spec.clone())?;
+        let bar = progress(args.quiet);
+        bar.set_prefix(format!("seed {seed} "));
+        let tell = |progress| tell(&bar, progress);
+        let answering = |answering: Answering<'_>| tell_answering(&bar, args.quiet, answering);
+        let folder = args.out.as_ref().map(|out| out.join(format!("seed-{seed}")));
+        if folder.is_some() && prepared.keeps_checkpoints() {
+            stop_with_checkpoint();
+        }
+        runs.push(prepared.execute(&options(args, folder, &tell, &answering))?.scores);
+        bar.finish_and_clear();
+    }
+    let scores = SeedScores::new(runs);
+    if args.json {
+        return json(&scores);
+    }
+    let mut out = out();
+    let name = &scores.runs[0];
+    writeln!(out, "{BOLD}{} {}{BOLD:#}  {DIM}{seeds} seeds{DIM:#}", name.dataset, spec.learner)?;
+    let percent = |share: f64| format!("{:.2}", 100.0 * share);
+    let row = |part: &SeedSummary| {
+        let each: Vec<String> = part.accuracies.iter().map(|&accuracy| percent(accuracy)).collect();
+        let interval = format!("{} to {}", percent(part.interval.0), percent(part.interval.1));
+        vec![part.part.clone(), percent(part.mean), percent(part.std), interval, each.join(" ")]
+    };
+    let header = ["part", "mean", "std", "95% interval", "each seed"];
+    write!(out, "{}", table(&header, &[1, 2], scores.parts.iter().map(row).collect()))?;
+    writeln!(out, "{DIM}percent; the interval is that of the mean over seeds (Student's t){DIM:#}")?;
     out.flush()?;
     Ok(())
 }
@@ -137,14 +194,14 @@ fn explain(
 /// The bar of a learner that says how far it is; nothing is drawn before it does.
 fn progress(quiet: bool) -> ProgressBar {
     let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
-    let style =
-        ProgressStyle::with_template("{bar:30} {pos}/{len} {msg} {eta} left").expect("a valid template");
+    let style = ProgressStyle::with_template("{prefix}{bar:30} {pos}/{len} {msg} {eta} left")
+        .expect("a valid template");
     ProgressBar::with_draw_target(None, target).with_style(style)
 }
 
 fn tell(bar: &ProgressBar, progress: Progress) {
     bar.set_length(progress.of);
-    bar.set_message(format!("loss {:.4} accuracy {:.1}%", progress.loss, 100.0 * progress.accuracy));
+    bar.set_message(format!("loss {:.4} training accuracy {:.1}%", progress.loss, 100.0 * progress.accuracy));
     bar.set_position(progress.done);
 }
 

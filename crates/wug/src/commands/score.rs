@@ -163,7 +163,7 @@ fn dataset(args: &Score, address: &Address, source: &Source, settings: &Settings
     let Some(gold) = &args.gold else {
         return address.benchmark.make_with(&address.dataset, source, settings);
     };
-    let mut dataset = address.benchmark.read_gold(&address.dataset, gold)?;
+    let mut dataset = address.benchmark.expect_release()?.read_gold(&address.dataset, gold)?;
     if let Some(part) = &address.part {
         // Whatever the file holds is the part that was asked for, so that ids fit.
         dataset.parts[0].name.clone_from(part);

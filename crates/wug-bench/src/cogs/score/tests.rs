@@ -12,7 +12,9 @@ fn verdict(metric: &str, notation: Option<Notation>, target: &str, prediction: &
     let mut targets = Sequences::new(Vocab::default(), " ");
     targets.push_words(target.split(' '));
     let example = Example { row: 0, input: targets.get(0), target: targets.get(0) };
-    judge(metric, notation).unwrap().judge(&example, prediction)
+    let metrics = if notation.is_some() { RECOGS_METRICS } else { METRICS };
+    let metric = metrics.into_iter().find(|known| known.name == metric).unwrap();
+    (metric.judge)().judge(&example, prediction)
 }
 
 const GOLD: &str = "* girl ( x _ 1 ) ; see . agent ( x _ 2 , x _ 1 ) AND see . theme ( x _ 2 , Emma )";
