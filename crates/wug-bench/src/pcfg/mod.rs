@@ -177,7 +177,7 @@ mod tests {
         std::fs::write(folder.join("train.partial.tsv"), "reverse copy A1 B2\tB2 A1\n").unwrap();
         std::fs::write(folder.join("test.src"), "copy A1\nrepeat B2\n").unwrap();
         std::fs::write(folder.join("test.tgt"), "A1\n").unwrap();
-        let uneven = Pcfg.make("set", &Source::Folder(folder.clone(), 0)).unwrap_err().to_string();
+        let uneven = Pcfg.make("set", &Source::Folder(folder.clone(), 0)).err().unwrap().to_string();
         assert!(uneven.contains("has 1 lines"), "{uneven}");
         std::fs::write(folder.join("test.tgt"), "A1\nB2 B2\n").unwrap();
         let dataset = Pcfg.make("set", &Source::Folder(folder.clone(), 0)).unwrap();

@@ -131,7 +131,7 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("wug-slog-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         std::fs::write(folder.join("train_varfreeLF.tsv"), "A b .\tb ( a )\tin_distribution\n").unwrap();
-        let missing = Slog.make("varfree", &Source::Folder(folder.clone(), 0)).unwrap_err().to_string();
+        let missing = Slog.make("varfree", &Source::Folder(folder.clone(), 0)).err().unwrap().to_string();
         assert!(missing.contains("test_varfreeLF.tsv"), "{missing}");
         std::fs::write(folder.join("test_varfreeLF.tsv"), "A c .\tc ( a )\tin_distribution\n").unwrap();
         std::fs::write(folder.join("gen_varfreeLF.tsv"), "A d .\td ( a )\tQ_subj_active\n").unwrap();
