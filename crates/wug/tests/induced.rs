@@ -42,7 +42,7 @@ fn what_is_missing_is_named() {
     fs::write(folder.path().join("train.tsv"), TRAIN).unwrap();
     let run = ["run", "pairs", "--data", text(folder.path()), "--learner", "induced"];
     let error = fails(1, &run);
-    assert!(error.contains("neither test.tsv nor test.jsonl"), "{error}");
+    assert!(error.contains("has none of test.tsv, test.jsonl and test.parquet"), "{error}");
     fs::write(folder.path().join("test.tsv"), "no tab here\n").unwrap();
     let error = fails(1, &run);
     assert!(error.contains("test.tsv:1") && error.contains("one tab"), "{error}");

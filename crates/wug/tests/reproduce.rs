@@ -125,7 +125,7 @@ fn a_table_whose_time_is_up_goes_on() {
     let stopped = run(&["--time-limit", "0s"]);
     let said = String::from_utf8(stopped.stderr).unwrap();
     assert_eq!(stopped.status.code(), Some(3), "{said}");
-    assert_eq!(said.trim(), "stopped: the time is up, runs that are open: 3; the same command goes on");
+    assert_eq!(said.trim(), "stopped: the time is up, runs that are not done: 3; the same command goes on");
     assert!(String::from_utf8(stopped.stdout).unwrap().contains("open"));
     let done = run(&["--time-limit", "1h"]);
     assert!(done.status.success() && !String::from_utf8(done.stdout).unwrap().contains("open"));

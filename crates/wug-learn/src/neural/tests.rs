@@ -117,7 +117,7 @@ fn settings_that_make_no_sense_are_refused() {
         unknown.starts_with("gru has no setting `hiden`; did you mean hidden? (there are: protocol,"),
         "{unknown}"
     );
-    assert!(refused(&["protocol=cogs"]).contains("expected scan, nacs, hint, recogs or none for protocol"));
+    assert!(refused(&["protocol=cogs"]).contains("expected hint, scan, nacs, recogs or none for protocol"));
     assert!(refused(&["isa=sse9"]).contains("expected auto, avx512, avx2 or portable for isa"));
     assert!(refused(&["patience=5"]).contains("patience needs validate"));
 }

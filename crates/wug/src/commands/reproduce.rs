@@ -1,5 +1,6 @@
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use wug_data::{Error, Result, write_file};
@@ -22,9 +23,11 @@ pub(crate) fn run(args: &Reproduce) -> Done {
     write_files(&outcome, &folder)?;
     show(args, &outcome, &folder)?;
     if open > 0 && failed.is_empty() {
-        return Err(
-            Error::unfinished(format!("runs that are not done: {open}; the same command goes on")).into()
-        );
+        let why = if INTERRUPTED.load(Ordering::Relaxed) { "interrupted" } else { "the time is up" };
+        return Err(Error::unfinished(format!(
+            "{why}, runs that are not done: {open}; the same command goes on"
+        ))
+        .into());
     }
     match failed.iter().next() {
         None => Ok(()),
