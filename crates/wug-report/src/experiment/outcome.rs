@@ -13,7 +13,7 @@ use super::{Column, Experiment, Fit, Line, Row, Scale};
 /// The number of a row and column: percent right, of all or of one group, or the corpus-level score of the part.
 pub(super) fn value(scores: &Scores, row: &Row, column: &Column) -> Option<f64> {
     let part = scores.parts.iter().find(|part| part.part == column.part)?;
-    let percent = |tally: &Tally| tally.accuracy().map(|accuracy| 100.0 * accuracy);
+    let percent = |tally: &Tally| (tally.n > 0).then(|| 100.0 * tally.correct as f64 / tally.n as f64);
     let group =
         column.by.as_ref().and_then(|(fact, value)| Some((fact, value.as_ref().or(row.value.as_ref())?)));
     if let Some(feature) = &column.importance {
