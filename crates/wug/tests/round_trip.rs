@@ -71,30 +71,26 @@ fn representatives() -> Vec<String> {
     drawn.filter(|name| seen.insert(family(name))).map(str::to_owned).collect()
 }
 
-/// Every family, in every format; those that are large in one of them, in turn.
+/// Every family, in one format in turn; the nightly test has all of both.
 #[test]
-fn every_family_comes_back_in_every_format() {
+fn every_family_comes_back() {
     let names = representatives();
     assert!(names.len() > 40, "{names:?}");
-    for (i, name) in
-        names.iter().filter(|name| !["mns/circle", "mns/shapes"].contains(&name.as_str())).enumerate()
-    {
+    // What is left out differs from another one by a symbol, or by its size.
+    let is_kept = |name: &&String| {
+        let few_shot = name.contains("fewshot-") && !name.contains("fewshot-x");
+        !few_shot && !["mns/circle", "mns/shapes"].contains(&name.as_str())
+    };
+    for (i, name) in names.iter().filter(is_kept).enumerate() {
         let benchmark = name.split('/').next().unwrap();
-        let is_large = matches!(benchmark, "cogs" | "recogs" | "mns");
-        let formats = if is_large { &FORMATS[i % 3..][..1] } else { &FORMATS[..] };
-        for format in formats {
-            round_trip(name, format, small(benchmark));
-        }
+        round_trip(name, FORMATS[i % 3], small(benchmark));
     }
 }
 
 #[test]
 fn a_whole_benchmark_comes_back() {
-    for format in FORMATS {
-        round_trip("mt", format, small("mt"));
-    }
-    round_trip("hint", "native", small("hint"));
-    round_trip("recogs", "jsonl", &["--limit", "500"]);
+    round_trip("mt", "native", &["--limit", "300"]);
+    round_trip("recogs", "jsonl", &["--limit", "300"]);
 }
 
 #[test]
