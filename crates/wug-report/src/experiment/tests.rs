@@ -177,8 +177,8 @@ fn scores_of_a_run_are_read() {
     let read = |by: String| -> Scores {
         let text = format!(
             r#"{{"schema":1,"dataset":"hint/symbol","metric":"exact","parts":[{{"part":"test",{},"score":12.5,"by":{by},
-            "slices":[{{"slice":"SL",{},"importance":{{"n":2,"fit":1.0,
-            "shares":[{{"fact":"depth","share":0.25,"loss":0.1}}]}}}}]}}]}}"#,
+            "slices":[{{"slice":"SL",{},"importance":{{"n":2,"fit":1.0,"null_fit":0.5,
+            "shares":[{{"fact":"depth","share":0.25,"loss":0.1,"null_loss":0.0}}]}}}}]}}]}}"#,
             tally(4, 1),
             tally(2, 0)
         );
