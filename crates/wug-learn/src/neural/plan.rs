@@ -88,13 +88,7 @@ pub(super) const TRAINING: &[Setting] = &[
     word("schedule", "how the rate falls: to 0 in the end, not at all, by decay, or by the root", SCHEDULES),
     number("decay", "factor of the rate after each round, with schedule=exponential", 0.96, 0.0, 1.0),
     whole("warmup", "updates in which the rate rises", 0, 0, u64::MAX),
-    number(
-        "warmup-share",
-        "share of all updates in which the rate rises, in the place of warmup",
-        0.0,
-        0.0,
-        1.0,
-    ),
+    number("warmup-share", "warm-up as a share of all updates; replaces warmup", 0.0, 0.0, 1.0),
     number(
         "weight-decay",
         "share of a parameter added to its gradient; by adamw taken from it, times the rate",
