@@ -402,15 +402,35 @@ impl Model {
         prediction
     }
 
-    /// The derivation of a prediction in one line: rules with what fills them, `?` where it was never seen.
+    /// The derivation of a prediction in one line, rules with what fills them, `?` where it was never seen; then the
+    /// rules that it names, a line each.
     pub fn derivation(&self, prediction: &Prediction) -> String {
         let Some(tree) = &prediction.tree else { return prediction.explained.clone() };
         match &self.learned {
             Learned::General(_) => prediction.explained.clone(),
-            Learned::Strings(kit) => self.tree_text(kit, tree, (TOP, 0)),
-            Learned::Predications(kit, _) => self.tree_text(kit, tree, (TOP, 0)),
-            Learned::Integers(kit) => self.tree_text(kit, tree, (TOP, 0)),
+            Learned::Strings(kit) => self.explained(kit, tree),
+            Learned::Predications(kit, _) => self.explained(kit, tree),
+            Learned::Integers(kit) => {
+                let text = self.explained(kit, tree);
+                let functions = function_texts(kit);
+                let named = functions.iter().enumerate().filter(|(i, _)| text.contains(&format!("f{i}(")));
+                let named: String = named.map(|(_, function)| format!("\n{function}")).collect();
+                text + &named
+            }
         }
+    }
+
+    fn explained<A: Algebra>(&self, kit: &Kit<A>, tree: &Tree) -> String {
+        let mut used = BTreeSet::new();
+        let mut open = vec![tree];
+        while let Some(tree) = open.pop() {
+            if let Child::Rule(rule) = tree.child {
+                used.insert(rule);
+            }
+            open.extend(&tree.children);
+        }
+        let rules = used.into_iter().map(|rule| format!("\n{}", self.rule_text(kit, rule as usize)));
+        self.tree_text(kit, tree, (TOP, 0)) + &rules.collect::<String>()
     }
 
     fn tree_text<A: Algebra>(&self, kit: &Kit<A>, tree: &Tree, place: (u32, u8)) -> String {
@@ -439,12 +459,27 @@ impl Model {
             Learned::Strings(kit) => self.kit_text(kit),
             Learned::Predications(kit, _) => self.kit_text(kit),
             Learned::Integers(kit) => {
-                let library = &kit.algebra.library.functions;
-                let functions =
-                    library.iter().enumerate().map(|(i, (f, _))| format!("f{i}(x, y) = {}\n", f.show(i)));
-                functions.collect::<String>() + &self.kit_text(kit)
+                let functions: String =
+                    function_texts(kit).iter().map(|function| format!("{function}\n")).collect();
+                functions + &self.kit_text(kit)
             }
         }
+    }
+
+    /// A rule as a person reads it: `r3: $1 twice => $1 $1`.
+    fn rule_text<A: Algebra>(&self, kit: &Kit<A>, number: usize) -> String {
+        let rule = &kit.grammar.rules[number];
+        let mut slot = 0;
+        let source = rule.source.iter().map(|sym| match sym {
+            Sym::Word(word) => self.words.word(*word).to_owned(),
+            Sym::Slot(class) => {
+                slot += 1;
+                if *class == 0 { format!("${slot}") } else { format!("${slot}:{class}") }
+            }
+        });
+        let source: Vec<String> = source.collect();
+        let kind = if rule.root { "ROOT" } else { "r" };
+        format!("{kind}{number}: {} => {}", source.join(" "), kit.algebra.show(&rule.term))
     }
 
     fn kit_text<A: Algebra>(&self, kit: &Kit<A>) -> String {
@@ -458,23 +493,10 @@ impl Model {
             let _ = writeln!(text, "without meaning: {}", erased.join(" "));
         }
         for (i, rule) in kit.grammar.rules.iter().enumerate() {
-            let mut slot = 0;
-            let source: Vec<String> = rule
-                .source
-                .iter()
-                .map(|sym| match sym {
-                    Sym::Word(word) => self.words.word(*word).to_owned(),
-                    Sym::Slot(class) => {
-                        slot += 1;
-                        if *class == 0 { format!("${slot}") } else { format!("${slot}:{class}") }
-                    }
-                })
-                .collect();
-            let kind = if rule.root { "ROOT" } else { "r" };
             let n = kit.grammar.link((TOP, 0), Child::Rule(i as u32));
-            let term = kit.algebra.show(&rule.term);
-            let _ = writeln!(text, "{kind}{i}: {} => {term}  [{n:.1}]", source.join(" "));
-            for slot in 0..slot {
+            let _ = writeln!(text, "{}  [{n:.1}]", self.rule_text(kit, i));
+            let slots = rule.source.iter().filter(|sym| matches!(sym, Sym::Slot(_))).count();
+            for slot in 0..slots {
                 if let Some(children) = kit.grammar.links.get(&(i as u32, slot as u8)) {
                     let names: Vec<String> =
                         children.iter().map(|(c, n)| format!("{}({n:.1})", child_name(c))).collect();
@@ -484,6 +506,16 @@ impl Model {
         }
         text
     }
+}
+
+/// The functions that the rules of a grammar of numbers use: `f0(x, y) = ...`.
+fn function_texts(kit: &Kit<Integers>) -> Vec<String> {
+    let library = &kit.algebra.library.functions;
+    library
+        .iter()
+        .enumerate()
+        .map(|(i, (function, _))| format!("f{i}(x, y) = {}", function.show(i)))
+        .collect()
 }
 
 /// Writes predications; a word that was never seen shows as most words in its slot do.

@@ -69,6 +69,14 @@ pub trait Learner: Sync {
         None
     }
 
+    /// About how many floating-point operations it takes to learn the task, of a learner whose time they decide.
+    ///
+    /// # Errors
+    /// If the task cannot be learned.
+    fn training_flops(&self, _: &Task<'_>) -> Result<Option<f64>> {
+        Ok(None)
+    }
+
     /// Learns the task.
     fn learn(&self, task: &Task<'_>) -> Result<Box<dyn Model>>;
 }

@@ -43,7 +43,10 @@ pub use induced::Induced;
 pub use input::{Image, Input, Oracle, Question, questions};
 pub use learner::{About, Learner, Reads, input_kind, learner};
 pub use llm::{Llm, preview_requests};
-pub use model::{Answer, Answering, DecoderStates, Model, ModelSize, Watch, answer_each};
+pub use model::{
+    Answer, Answering, BestValidation, DecoderStates, Model, ModelSize, StopReason, Training, Watch,
+    answer_each,
+};
 pub use protocols::{PROTOCOLS, Protocol};
 pub use settings::{Default, EXECUTION_SETTINGS, Preset, Setting, Settings};
 pub use task::{Lesson, Lessons, Progress, Task, Validation};

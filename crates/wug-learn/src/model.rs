@@ -73,6 +73,11 @@ pub trait Model: Send + Sync {
         None
     }
 
+    /// How its training went, if it was trained step by step.
+    fn training(&self) -> Option<Training> {
+        None
+    }
+
     /// Files that describe what was learned, such as a grammar.
     fn files(&self) -> Vec<(&'static str, String)> {
         Vec::new()
@@ -116,6 +121,40 @@ pub struct ModelSize {
     pub parameters: usize,
     /// Training examples.
     pub examples: usize,
+}
+
+/// How training went.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Training {
+    /// Updates done.
+    pub updates: u64,
+    /// Updates that there would have been at most.
+    pub of: u64,
+    /// The best model by validation, where there was validation.
+    pub best: Option<BestValidation>,
+    /// Why it stopped.
+    pub stopped: StopReason,
+}
+
+/// The best model by validation.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct BestValidation {
+    /// The update after which it was measured.
+    pub update: u64,
+    /// Its accuracy on the validation part, 0 to 1.
+    pub accuracy: f64,
+}
+
+/// Why training stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum StopReason {
+    /// All updates were done.
+    Steps,
+    /// Validation had not become better for as long as the setting `patience` says.
+    Patience,
+    /// Everything in the validation part was right, so that no later model could be better.
+    Perfect,
 }
 
 /// Answers each question by itself, on all cores: for models that gain nothing from batches.

@@ -46,6 +46,8 @@ pub struct Progress {
     pub loss: f64,
     /// Exact match on the training examples of the last steps.
     pub accuracy: f64,
+    /// The best accuracy on the validation part so far.
+    pub best: Option<f64>,
 }
 
 impl<'a> Task<'a> {

@@ -1,15 +1,28 @@
 //! Many runs: those of a table, several at a time, each once.
 
-use std::collections::BTreeMap;
-use std::path::Path;
-use std::sync::Mutex;
+use std::collections::{BTreeMap, VecDeque};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::Instant;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
-use wug_data::{Error, Result};
+use wug_data::{Dataset, Error, Result};
 use wug_learn::learner;
 
+use crate::execute::make;
 use crate::{Existing, Options, Prepared, RunRecord, RunSpec};
+
+/// Operations per second of one core in training, as far as an estimate goes; runs that are done correct it.
+const FLOPS_PER_CORE: f64 = 2e10;
+
+/// Seconds of a run whose learner has no estimate.
+const UNKNOWN: f64 = 10.0;
+
+/// Seconds of everything but training.
+const LEAST: f64 = 1.0;
+
+/// Datasets that are kept for the runs that follow.
+const DATASETS: usize = 4;
 
 /// How the runs of a table are executed. Nothing here changes their results.
 pub struct Batch<'a> {
@@ -21,8 +34,20 @@ pub struct Batch<'a> {
     pub device: Option<&'a str>,
     /// Stops all runs when it becomes true.
     pub interrupted: &'a AtomicBool,
-    /// Told when a run begins: its number from 1, how many there are to do, and what it is.
-    pub begins: &'a (dyn Fn(usize, usize, &RunSpec) + Sync),
+    /// Told when a run begins.
+    pub begins: &'a (dyn Fn(&Begins<'_>) + Sync),
+}
+
+/// A run begins.
+pub struct Begins<'a> {
+    /// Its number, from 1.
+    pub number: usize,
+    /// How many there are to do.
+    pub of: usize,
+    /// What it is.
+    pub spec: &'a RunSpec,
+    /// About how long all that are not done will take, by the time that others took.
+    pub left: Duration,
 }
 
 /// How the runs ended that had to be executed.
@@ -34,51 +59,173 @@ pub struct Outcome {
     pub unfinished: usize,
 }
 
-/// Executes those of `specs` that are not done, in folders below `folder` that are named by [`RunSpec::folder`]. Runs with
-/// the same training as another one of `all` take its checkpoint.
-///
-/// # Errors
-/// If a spec cannot be run at all: everything is checked before the first run begins.
-pub fn execute_all(specs: &[RunSpec], all: &[RunSpec], folder: &Path, batch: &Batch<'_>) -> Result<Outcome> {
-    let open = groups(specs, folder)?;
-    let count = open.iter().map(Vec::len).sum();
-    let outcome = Mutex::new(Outcome::default());
-    let (next, number) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let settle = |spec: &RunSpec, result: Result<()>| {
-        let mut outcome = outcome.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        match result {
-            Ok(()) => {}
-            Err(error) if error.is_unfinished() => outcome.unfinished += 1,
-            Err(error) => {
-                let name = spec.folder().unwrap_or_else(|_| spec.to_string());
-                outcome.failed.insert(name, error.to_string());
-            }
-        }
-    };
-    let work = || {
-        while let Some(group) = open.get(next.fetch_add(1, Ordering::Relaxed)) {
-            for spec in group {
-                let is_late = batch.deadline.is_some_and(|deadline| Instant::now() >= deadline);
-                if is_late || batch.interrupted.load(Ordering::Relaxed) {
-                    settle(spec, Err(Error::unfinished("not begun")));
-                    continue;
-                }
-                (batch.begins)(number.fetch_add(1, Ordering::Relaxed) + 1, count, spec);
-                settle(spec, execute(spec, all, folder, batch));
-            }
-        }
-    };
-    std::thread::scope(|scope| {
-        for _ in 0..batch.jobs.clamp(1, open.len().max(1)) {
-            scope.spawn(work);
-        }
-    });
-    Ok(outcome.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner))
+/// The runs of a table that are not done, the short ones first.
+pub struct Plan {
+    folder: PathBuf,
+    groups: Vec<Group>,
+    datasets: Datasets,
 }
 
-/// What is to be run: specs with the same training behind each other, so that those that follow need not train again.
-fn groups(specs: &[RunSpec], folder: &Path) -> Result<Vec<Vec<RunSpec>>> {
-    let mut open: Vec<Vec<RunSpec>> = Vec::new();
+/// Specs with the same training, so that those after the first need not train again.
+struct Group {
+    specs: Vec<RunSpec>,
+    /// How long it takes, by estimate.
+    seconds: f64,
+}
+
+impl Plan {
+    /// Finds out what is to be run of `specs`, whose folders are below `folder` and named by [`RunSpec::folder`].
+    ///
+    /// # Errors
+    /// If a spec cannot be run at all: everything is checked before the first run begins.
+    pub fn new(specs: &[RunSpec], folder: &Path) -> Result<Self> {
+        let mut groups = groups(specs, folder)?;
+        let datasets = Datasets::default();
+        let cores = std::thread::available_parallelism().map_or(1.0, |cores| cores.get() as f64);
+        for group in &mut groups {
+            let first = &group.specs[0];
+            let flops = || Prepared::on(first.clone(), datasets.of(first)?)?.training_flops();
+            // A run that cannot even be prepared fails when its turn comes, and the others go on.
+            let flops = flops().unwrap_or_default();
+            group.seconds = flops.map_or(UNKNOWN, |flops| LEAST + flops / (FLOPS_PER_CORE * cores));
+        }
+        groups.sort_by(|one, other| one.seconds.total_cmp(&other.seconds));
+        Ok(Self { folder: folder.to_owned(), groups, datasets })
+    }
+
+    /// How many runs there are to do.
+    pub fn runs(&self) -> usize {
+        self.groups.iter().map(|group| group.specs.len()).sum()
+    }
+
+    /// About how long they will take on all cores of this machine.
+    pub fn estimate(&self) -> Duration {
+        duration(self.groups.iter().map(|group| group.seconds).sum())
+    }
+
+    /// Executes the runs. Those with the same training as another one of `all` take its checkpoint.
+    pub fn execute(&self, all: &[RunSpec], batch: &Batch<'_>) -> Outcome {
+        let outcome = Mutex::new(Outcome::default());
+        let clock =
+            Mutex::new(Clock { left: self.estimate().as_secs_f64(), planned: 0.0, begun: Instant::now() });
+        let (next, number) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let settle = |spec: &RunSpec, result: Result<()>| {
+            let mut outcome = locked(&outcome);
+            match result {
+                Ok(()) => {}
+                Err(error) if error.is_unfinished() => outcome.unfinished += 1,
+                Err(error) => {
+                    let name = spec.folder().unwrap_or_else(|_| spec.to_string());
+                    outcome.failed.insert(name, error.to_string());
+                }
+            }
+        };
+        let work = || {
+            while let Some(group) = self.groups.get(next.fetch_add(1, Ordering::Relaxed)) {
+                for spec in &group.specs {
+                    let is_late = batch.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+                    if is_late || batch.interrupted.load(Ordering::Relaxed) {
+                        settle(spec, Err(Error::unfinished("not begun")));
+                        continue;
+                    }
+                    let number = number.fetch_add(1, Ordering::Relaxed) + 1;
+                    let left = locked(&clock).left();
+                    (batch.begins)(&Begins { number, of: self.runs(), spec, left });
+                    settle(spec, self.execute_one(spec, all, batch));
+                }
+                locked(&clock).done(group.seconds);
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 0..batch.jobs.clamp(1, self.groups.len().max(1)) {
+                scope.spawn(work);
+            }
+        });
+        outcome.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Runs one, or goes on where it was left.
+    fn execute_one(&self, spec: &RunSpec, all: &[RunSpec], batch: &Batch<'_>) -> Result<()> {
+        let about = learner(&spec.learner)?;
+        let place = self.folder.join(spec.folder()?);
+        let keeps = !about.keeps().is_empty();
+        let is_left = keeps && RunRecord::read(&place)?.is_some();
+        let dataset = self.datasets.of(spec)?;
+        let mut spec = spec.clone();
+        if let (Some(device), Some(setting)) = (batch.device, spec.settings.get_mut("device")) {
+            *setting = device.into();
+        }
+        let time_left = batch.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        let options = Options {
+            existing: if is_left { Existing::Resume } else { Existing::Replace },
+            trained: if keeps && !is_left { trained(&spec, all, &self.folder)? } else { None },
+            time_limit: time_left.filter(|_| keeps),
+            folder: Some(place),
+            interrupted: batch.interrupted,
+            progress: &|_| (),
+            answering: &|_| (),
+        };
+        Prepared::on(spec, dataset)?.execute(&options).map(|_| ())
+    }
+}
+
+/// Estimates what is left by how long it took to do what is done.
+struct Clock {
+    /// Planned seconds that are not done.
+    left: f64,
+    /// Planned seconds that are done.
+    planned: f64,
+    begun: Instant,
+}
+
+impl Clock {
+    fn done(&mut self, planned: f64) {
+        self.left -= planned;
+        self.planned += planned;
+    }
+
+    fn left(&self) -> Duration {
+        let slower = if self.planned > 0.0 { self.begun.elapsed().as_secs_f64() / self.planned } else { 1.0 };
+        duration(self.left * slower)
+    }
+}
+
+/// The data of the last specs, of which many share them.
+#[derive(Default)]
+struct Datasets(Mutex<VecDeque<(RunSpec, Arc<Dataset>)>>);
+
+impl Datasets {
+    fn of(&self, spec: &RunSpec) -> Result<Arc<Dataset>> {
+        let shares = |other: &RunSpec| {
+            (&other.dataset, &other.source, &other.with) == (&spec.dataset, &spec.source, &spec.with)
+        };
+        let known = |kept: &VecDeque<(RunSpec, Arc<Dataset>)>| {
+            kept.iter().find(|(other, _)| shares(other)).map(|(_, dataset)| Arc::clone(dataset))
+        };
+        if let Some(dataset) = known(&locked(&self.0)) {
+            return Ok(dataset);
+        }
+        let dataset = Arc::new(make(spec)?);
+        let mut kept = locked(&self.0);
+        if kept.len() == DATASETS {
+            kept.pop_front();
+        }
+        kept.push_back((spec.clone(), Arc::clone(&dataset)));
+        Ok(dataset)
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn duration(seconds: f64) -> Duration {
+    Duration::try_from_secs_f64(seconds.max(0.0)).unwrap_or(Duration::MAX)
+}
+
+/// What is to be run, specs with the same training together.
+fn groups(specs: &[RunSpec], folder: &Path) -> Result<Vec<Group>> {
+    let mut open: Vec<Group> = Vec::new();
     for spec in specs {
         spec.check()?;
         if RunRecord::is_done(&folder.join(spec.folder()?))? {
@@ -86,44 +233,21 @@ fn groups(specs: &[RunSpec], folder: &Path) -> Result<Vec<Vec<RunSpec>>> {
         }
         let mut group = None;
         for (i, known) in open.iter().enumerate() {
-            if known[0].trains_as(spec)? {
+            if known.specs[0].trains_as(spec)? {
                 group = Some(i);
                 break;
             }
         }
         match group {
-            Some(i) => open[i].push(spec.clone()),
-            None => open.push(vec![spec.clone()]),
+            Some(i) => open[i].specs.push(spec.clone()),
+            None => open.push(Group { specs: vec![spec.clone()], seconds: 0.0 }),
         }
     }
     Ok(open)
 }
 
-/// Runs one, or goes on where it was left.
-fn execute(spec: &RunSpec, all: &[RunSpec], folder: &Path, batch: &Batch<'_>) -> Result<()> {
-    let about = learner(&spec.learner)?;
-    let place = folder.join(spec.folder()?);
-    let keeps = !about.keeps().is_empty();
-    let is_left = keeps && RunRecord::read(&place)?.is_some();
-    let mut spec = spec.clone();
-    if let (Some(device), Some(setting)) = (batch.device, spec.settings.get_mut("device")) {
-        *setting = device.into();
-    }
-    let time_left = batch.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
-    let options = Options {
-        existing: if is_left { Existing::Resume } else { Existing::Replace },
-        trained: if keeps && !is_left { trained(&spec, all, folder)? } else { None },
-        time_limit: time_left.filter(|_| keeps),
-        folder: Some(place),
-        interrupted: batch.interrupted,
-        progress: &|_| (),
-        answering: &|_| (),
-    };
-    Prepared::new(spec)?.execute(&options).map(|_| ())
-}
-
 /// The folder of another run that is done and has the same training.
-fn trained(spec: &RunSpec, all: &[RunSpec], folder: &Path) -> Result<Option<std::path::PathBuf>> {
+fn trained(spec: &RunSpec, all: &[RunSpec], folder: &Path) -> Result<Option<PathBuf>> {
     for other in all {
         if other.trains_as(spec)? && other.key()? != spec.key()? {
             let place = folder.join(other.folder()?);

@@ -1,11 +1,13 @@
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use wug_bench::{Address, Draw};
 use wug_data::{Dataset, Error, Fact, InputKind, Result, Selection};
 use wug_learn::{
-    Answer, Answering, Learner, Model, Progress, Settings, Task, Watch, input_kind, learner, questions,
+    Answer, Answering, Learner, Model, Progress, Settings, Task, Training, Watch, input_kind, learner,
+    questions,
 };
 
 use crate::folder::RunFolder;
@@ -53,7 +55,7 @@ pub struct Prepared {
     /// Where the dataset is from.
     pub address: Address,
     /// The data.
-    pub dataset: Dataset,
+    pub dataset: Arc<Dataset>,
     pub(crate) learner: &'static dyn Learner,
     settings: Settings,
     reads: InputKind,
@@ -67,8 +69,16 @@ pub struct Run<'a> {
     pub answers: Vec<Vec<Answer>>,
     /// The scores.
     pub scores: Scores,
+    /// How training went, of a learner that is trained step by step.
+    pub training: Option<Training>,
     /// What the folder has, if there is one.
     pub record: Option<RunRecord>,
+}
+
+/// Makes the data of a spec.
+pub(crate) fn make(spec: &RunSpec) -> Result<Dataset> {
+    let address: Address = spec.dataset.parse()?;
+    address.benchmark.make_with(&address.dataset, &spec.source, &spec.data_settings())
 }
 
 impl Prepared {
@@ -78,10 +88,15 @@ impl Prepared {
     /// If something is unknown, out of range, or does not go together, such as a learner of tokens and a dataset of images.
     pub fn new(spec: RunSpec) -> Result<Self> {
         spec.check()?;
+        let dataset = Arc::new(make(&spec)?);
+        Self::on(spec, dataset)
+    }
+
+    /// The same with the data that [`make`] made of a spec with the same dataset, source and data settings.
+    pub(crate) fn on(spec: RunSpec, dataset: Arc<Dataset>) -> Result<Self> {
         let address: Address = spec.dataset.parse()?;
         let learner = learner(&spec.learner)?;
         let settings = Settings::from_map(learner.about(), &spec.settings)?;
-        let dataset = address.benchmark.make_with(&address.dataset, &spec.source, &spec.data_settings())?;
         let reads = input_kind(learner.about(), &dataset, spec.reads.is_some())?;
         let prepared = Self { spec, address, dataset, learner, settings, reads };
         prepared.facts()?;
@@ -98,6 +113,12 @@ impl Prepared {
             [] => Ok(vec![select(&own.name)?]),
             parts => parts.iter().map(select).collect(),
         }
+    }
+
+    /// About how many floating-point operations training takes, where they decide about its time.
+    pub(crate) fn training_flops(&self) -> Result<Option<f64>> {
+        let task = Task::reading(&self.dataset, self.reads, self.settings.clone(), self.spec.learner_seed);
+        self.learner.training_flops(&task)
     }
 
     /// Whether the learner keeps checkpoints, so that a run can be stopped and resumed.
@@ -157,7 +178,7 @@ impl Prepared {
             }
             None => None,
         };
-        Ok(Run { scored, answers, scores, record })
+        Ok(Run { scored, answers, scores, training: model.training(), record })
     }
 
     fn claim(&self, options: &Options<'_>) -> Result<Option<RunFolder>> {

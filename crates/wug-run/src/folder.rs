@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use wug_data::{Error, FileEntry, Folder, Manifest, PartSize, Result, Selection};
-use wug_learn::{Answer, Learner, Model};
+use wug_learn::{Answer, Learner, Model, Training};
 
 use crate::{Prepared, RunSpec, Scores};
 
@@ -31,6 +31,9 @@ pub struct RunRecord {
     pub status: Status,
     /// Seconds that were spent on it, by all the processes that went on with it.
     pub seconds: f64,
+    /// How training went, of a learner that is trained step by step.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub training: Option<Training>,
     /// What came out; kept in `scores.json`.
     #[serde(skip)]
     pub scores: Option<Scores>,
@@ -54,6 +57,7 @@ impl RunRecord {
             spec: spec.clone(),
             status: Status::Unfinished,
             seconds: 0.0,
+            training: None,
             scores: None,
         }
     }
@@ -196,6 +200,7 @@ impl RunFolder {
     ) -> Result<RunRecord> {
         self.record.status = Status::Done;
         self.record.seconds += seconds;
+        self.record.training = model.training();
         self.record.spec.parts = selections.iter().map(|selection| selection.name.clone()).collect();
         let folder = Folder::create(&self.path)?;
         let mut files = vec![

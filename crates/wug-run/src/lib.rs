@@ -2,7 +2,7 @@
 //!
 //! A [`RunSpec`] says everything that determines a result: dataset, source, learner, settings, seeds, parts, metric. A
 //! [`RunRecord`] says what came out. Both are the file format, the cache key and the row of a report; nothing is parsed
-//! from command-line flags again. [`Prepared::execute`] runs one spec, [`execute_all`] the specs of an experiment.
+//! from command-line flags again. [`Prepared::execute`] runs one spec, a [`Plan`] the specs of an experiment.
 //!
 //! ```
 //! use wug_run::{Options, Prepared, RunSpec};
@@ -22,7 +22,7 @@ mod neighbours;
 mod scores;
 mod spec;
 
-pub use batch::{Batch, Outcome, execute_all};
+pub use batch::{Batch, Begins, Outcome, Plan};
 pub use execute::{Options, Prepared, Run};
 pub use folder::{Existing, RUN_SCHEMA, RunRecord, Status};
 pub use neighbours::{Neighbour, Neighbours};

@@ -382,7 +382,7 @@ pub(crate) struct Run {
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) learner_seed: u64,
     /// Run this many learner seeds from --learner-seed on; reports mean and 95% interval over seeds
-    #[arg(long, value_name = "N", value_parser = at_least_one, conflicts_with_all = ["resume", "explain"])]
+    #[arg(long, value_name = "N", value_parser = at_least_one, conflicts_with_all = ["resume", "explain", "explain_first"])]
     pub(crate) seeds: Option<usize>,
     /// The folder for run.json, predictions.jsonl, scores.json and checkpoints: new or empty
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
@@ -414,9 +414,12 @@ pub(crate) struct Run {
     /// The five training inputs nearest to this one by the last state of a recurrent decoder; may be given again
     #[arg(long, value_name = "INPUT")]
     pub(crate) neighbours: Vec<String>,
-    /// Show the first N answers and how they came about
+    /// Show the answer to the example with this id and how it came about; may be given again
+    #[arg(long, value_name = "ID")]
+    pub(crate) explain: Vec<String>,
+    /// Show the same of the first N answers
     #[arg(long, value_name = "N", default_value_t = 0)]
-    pub(crate) explain: usize,
+    pub(crate) explain_first: usize,
     /// List the first N wrong predictions
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) errors: usize,

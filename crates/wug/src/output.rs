@@ -1,6 +1,7 @@
 //! What a person sees.
 
 use std::io::{self, Write};
+use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
@@ -87,6 +88,16 @@ pub(crate) fn thousands(number: usize) -> String {
         text.push(digit);
     }
     text
+}
+
+/// A time as people say it: `45 s`, `3 min 12 s`, `2 h 5 min`.
+pub(crate) fn duration(time: Duration) -> String {
+    let seconds = time.as_secs_f64().round() as u64;
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3600 => format!("{} min {} s", seconds / 60, seconds % 60),
+        _ => format!("{} h {} min", seconds / 3600, seconds % 3600 / 60),
+    }
 }
 
 /// A share as a bar of at most `width` cells, in eighths.

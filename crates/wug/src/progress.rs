@@ -1,15 +1,18 @@
 //! How far long work is: a bar in a terminal, a line every half minute elsewhere.
 
 use std::io::{IsTerminal, Write};
-use std::sync::Arc;
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::output::thousands;
+use wug_learn::{Answering, StopReason, Training};
+
+use crate::output::{DIM, duration, thousands};
 
 /// How often a line is written where there is no terminal.
 pub(crate) const LOG_EVERY: Duration = Duration::from_secs(30);
@@ -84,9 +87,146 @@ impl Progress {
     }
 }
 
+/// How far a run is: a bar in a terminal, a line every half minute elsewhere.
+pub(crate) struct RunProgress {
+    bar: ProgressBar,
+    prefix: String,
+    log: Option<Mutex<Log>>,
+    notes: bool,
+}
+
+/// When a line is due, and how long the rest may take.
+struct Log {
+    begun: Instant,
+    /// What had been done before.
+    first: Option<u64>,
+    last: Instant,
+}
+
+impl RunProgress {
+    /// Nothing is shown before the learner says how far it is, and with `quiet` nothing at all.
+    pub(crate) fn new(quiet: bool, prefix: String) -> Self {
+        let is_terminal = std::io::stderr().is_terminal();
+        let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
+        let style = ProgressStyle::with_template("{prefix}{bar:30} {human_pos}/{human_len} {msg} {eta} left");
+        let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
+        let bar = ProgressBar::with_draw_target(None, target).with_style(style).with_prefix(prefix.clone());
+        let now = Instant::now();
+        let log = (!quiet && !is_terminal).then(|| Mutex::new(Log { begun: now, first: None, last: now }));
+        Self { bar, prefix, log, notes: !quiet && is_terminal }
+    }
+
+    /// How far training is.
+    pub(crate) fn training(&self, progress: wug_learn::Progress) {
+        let best =
+            progress.best.map_or(String::new(), |best| format!(" best validation {:.1}%", 100.0 * best));
+        let message =
+            format!("loss {:.4} training accuracy {:.1}%{best}", progress.loss, 100.0 * progress.accuracy);
+        self.show("updates", progress.done, progress.of, message);
+    }
+
+    /// How far a model is that takes long to answer.
+    pub(crate) fn answering(&self, answering: Answering<'_>) {
+        match answering {
+            Answering::Note(text) if self.notes => {
+                self.bar.suspend(|| anstream::eprintln!("{DIM}{text}{DIM:#}"));
+            }
+            Answering::Note(_) => {}
+            Answering::Progress { done, of, message } => {
+                self.show("answers", done as u64, of as u64, message.to_owned());
+            }
+        }
+    }
+
+    fn show(&self, unit: &str, done: u64, of: u64, message: String) {
+        if let Some(log) = &self.log {
+            let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(line) = log.line(unit, done, of, &message, Instant::now()) {
+                // Whoever does not listen does not stop the work.
+                let _ = writeln!(std::io::stderr(), "{}{line}", self.prefix);
+            }
+        }
+        self.bar.set_length(of);
+        self.bar.set_message(message);
+        self.bar.set_position(done);
+    }
+
+    /// Takes the bar away, and says how training went.
+    pub(crate) fn finish(&self, training: Option<&Training>, time: Duration, folder: Option<&Path>) {
+        self.bar.finish_and_clear();
+        let Some(training) = training.filter(|_| self.notes || self.log.is_some()) else { return };
+        let kept = folder.map_or(String::new(), |folder| format!("; kept in {}", folder.display()));
+        let summary = format!("{}{}{kept}", self.prefix, summary(training, time));
+        anstream::eprintln!("{DIM}{summary}{DIM:#}");
+    }
+}
+
+impl Log {
+    fn line(&mut self, unit: &str, done: u64, of: u64, message: &str, now: Instant) -> Option<String> {
+        let first = *self.first.get_or_insert(done);
+        if now.duration_since(self.last) < LOG_EVERY {
+            return None;
+        }
+        self.last = now;
+        let time = now.duration_since(self.begun);
+        let left = match done.saturating_sub(first) {
+            0 => String::new(),
+            since => {
+                let left = time.as_secs_f64() / since as f64 * of.saturating_sub(done) as f64;
+                let left = Duration::try_from_secs_f64(left).unwrap_or(Duration::MAX);
+                format!(", {} left", duration(left))
+            }
+        };
+        let (done, of, time) = (thousands(done as usize), thousands(of as usize), duration(time));
+        Some(format!("{done} of {of} {unit} after {time}{left}: {message}"))
+    }
+}
+
+/// How training went, in a sentence.
+fn summary(training: &Training, time: Duration) -> String {
+    let (updates, of) = (thousands(training.updates as usize), thousands(training.of as usize));
+    let stopped = match training.stopped {
+        StopReason::Steps => String::new(),
+        StopReason::Patience => format!(" of {of}: validation stopped improving"),
+        StopReason::Perfect => format!(" of {of}: all of validation was right"),
+    };
+    let best = training.best.map_or(String::new(), |best| {
+        format!(
+            "; best validation {:.2}% after update {}",
+            100.0 * best.accuracy,
+            thousands(best.update as usize)
+        )
+    });
+    format!("{updates} updates{stopped}{best}; {} in all", duration(time))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use wug_learn::BestValidation;
+
+    #[test]
+    fn a_line_is_due_every_half_minute() {
+        let begun = Instant::now();
+        let mut log = Log { begun, first: None, last: begun };
+        let mut line = |done, seconds| {
+            log.line("updates", done, 20_000, "loss 0.5", begun + Duration::from_secs(seconds))
+        };
+        assert_eq!(line(1_000, 1), None);
+        assert_eq!(line(3_000, 31).unwrap(), "3,000 of 20,000 updates after 31 s, 4 min 24 s left: loss 0.5");
+        assert_eq!(line(3_100, 32), None);
+    }
+
+    #[test]
+    fn a_summary_says_why_training_stopped() {
+        let best = Some(BestValidation { update: 4000, accuracy: 0.882 });
+        let training = Training { updates: 5000, of: 20_000, best, stopped: StopReason::Patience };
+        assert_eq!(
+            summary(&training, Duration::from_secs(192)),
+            "5,000 updates of 20,000: validation stopped improving; best validation 88.20% after update 4,000; \
+             3 min 12 s in all"
+        );
+    }
 
     #[test]
     fn a_line_counts_rows() {

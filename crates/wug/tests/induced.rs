@@ -30,8 +30,14 @@ fn own_pairs_are_learned_and_scored() {
     let grammar = fs::read_to_string(out.join("grammar.txt")).unwrap();
     assert!(grammar.contains("$1 twice => $1 $1"), "{grammar}");
     assert!(out.join("grammar.json").exists());
-    let shown = ok(&[&run[..], &["--explain", "1"]].concat());
-    assert!(shown.contains("JUMP JUMP WALK WALK"), "{shown}");
+    for explain in [["--explain-first", "1"], ["--explain", "test_00000000"]] {
+        let shown = ok(&[&run[..], &explain].concat());
+        assert!(shown.contains("JUMP JUMP WALK WALK"), "{shown}");
+        // The rules that the derivation names are there to read.
+        assert!(shown.contains(": $1 twice => $1 $1\n") && shown.contains(" and $2 => $1 $2\n"), "{shown}");
+    }
+    let error = fails(2, &[&run[..], &["--explain", "test_00000007"]].concat());
+    assert!(error.contains("`test_00000007` is not the id of an example that is answered"), "{error}");
 }
 
 #[test]

@@ -112,7 +112,7 @@ fn explanations_show_the_calculation() {
         "symbols",
         "--limit",
         "28",
-        "--explain",
+        "--explain-first",
         "2",
     ]);
     let text = String::from_utf8(output.stdout).unwrap();

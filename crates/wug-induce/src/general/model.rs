@@ -213,17 +213,21 @@ impl GeneralModel {
             })
             .ok_or("the derivation has no value that a target can have")?;
         let text: Vec<String> = tokens.iter().map(|&token| self.words.show(token)).collect();
-        Ok((text.join(" "), best.0, self.derivation(&chart, best.1, &source)))
+        let mut used = BTreeSet::new();
+        let derivation = self.derivation(&chart, best.1, &source, &mut used);
+        let rules = used.into_iter().map(|rule| format!("\n{}", self.rule_text(rule)));
+        Ok((text.join(" "), best.0, derivation + &rules.collect::<String>()))
     }
 
-    /// A derivation in one line: each rule with its parts and its value.
-    fn derivation(&self, chart: &Chart, at: At, source: &[u32]) -> String {
+    /// A derivation in one line: each rule with its parts and its value. The rules are added to `used`.
+    fn derivation(&self, chart: &Chart, at: At, source: &[u32], used: &mut BTreeSet<u32>) -> String {
         let names = |token: Token| self.words.show(token);
         let item = chart.item(at, false);
         let span: Vec<String> =
             source[at.0 as usize..at.1 as usize].iter().map(|&word| self.words.show(word)).collect();
         let value = show_value(&item.value, &names);
         let Origin::Rule(rule) = item.origin else { return format!("{} = {value}", span.join(" ")) };
+        used.insert(rule);
         let holes = self.grammar.rules[rule as usize].pattern.iter();
         let holes = holes.filter(|symbol| !matches!(symbol, Symbol::Word(_)));
         let parts: Vec<String> = holes
@@ -232,31 +236,38 @@ impl GeneralModel {
                 Symbol::List => chart.item(child, true).children.clone(),
                 _ => vec![child],
             })
-            .map(|child| self.derivation(chart, child, source))
+            .map(|child| self.derivation(chart, child, source, used))
             .collect();
         format!("r{rule}({}) = {value}", parts.join("; "))
+    }
+
+    /// A rule as a person reads it: `r3: $1 twice => $1 $1`.
+    fn rule_text(&self, number: u32) -> String {
+        let rule = &self.grammar.rules[number as usize];
+        let mut hole = 0;
+        let symbol = |symbol: &Symbol| match symbol {
+            Symbol::Word(word) => self.words.show(*word),
+            other => {
+                hole += 1;
+                let more = match other {
+                    Symbol::List => "*",
+                    Symbol::Run => "+",
+                    _ => "",
+                };
+                format!("${hole}{more}")
+            }
+        };
+        let pattern: Vec<String> = rule.pattern.iter().map(symbol).collect();
+        let program = rule.program.show(&|token: Token| self.words.show(token));
+        format!("r{number}: {} => {program}", pattern.join(" "))
     }
 
     /// The grammar as a person reads it.
     pub(crate) fn text(&self) -> String {
         let names = |token: Token| self.words.show(token);
         let mut out = String::new();
-        for (i, rule) in self.grammar.rules.iter().enumerate() {
-            let mut hole = 0;
-            let mut symbol = |symbol: &Symbol| match symbol {
-                Symbol::Word(word) => self.words.show(*word),
-                other => {
-                    hole += 1;
-                    let more = match other {
-                        Symbol::List => "*",
-                        Symbol::Run => "+",
-                        _ => "",
-                    };
-                    format!("${hole}{more}")
-                }
-            };
-            let pattern: Vec<String> = rule.pattern.iter().map(&mut symbol).collect();
-            let _ = writeln!(out, "r{i}: {} => {}", pattern.join(" "), rule.program.show(&names));
+        for rule in 0..self.grammar.rules.len() as u32 {
+            let _ = writeln!(out, "{}", self.rule_text(rule));
         }
         for (word, values) in self.grammar.lexicon.iter().enumerate() {
             for value in values {

@@ -11,12 +11,10 @@ use sha2::{Digest, Sha256};
 use wug_data::{Error, Result, write_file};
 use wug_nn::{Buffer, Layout, Optimiser, Rule};
 
-use super::tensorboard;
+use super::metrics::Metrics;
 
 /// Name of the checkpoint in a run folder.
 pub(super) const FILE: &str = "checkpoint.safetensors";
-/// Name of the metrics in a run folder.
-pub(super) const METRICS: &str = "metrics.jsonl";
 /// The key of the metadata. There is only one: the format does not order them.
 const METADATA: &str = "wug";
 /// Version of the metadata.
@@ -29,8 +27,8 @@ pub(super) struct Checkpoint {
     pub(super) values: Buffer<f32>,
     pub(super) optimiser: Optimiser<f32>,
     pub(super) best: Option<Best>,
-    /// Lines of metrics up to here.
-    pub(super) metrics: Vec<String>,
+    /// The learning curve up to here.
+    pub(super) metrics: Metrics,
     /// What happened since the last of them.
     pub(super) since: Totals,
 }
@@ -90,7 +88,7 @@ impl Checkpoint {
             step: self.step,
             powers: self.optimiser.powers.map(f64::to_bits),
             best: self.best.as_ref().map(|best| (best.accuracy.to_bits(), best.step, best.stale)),
-            metrics: self.metrics.clone(),
+            metrics: self.metrics.lines().to_vec(),
             since: (since.examples > 0)
                 .then(|| (since.loss.to_bits(), since.words, since.right, since.examples)),
         };
@@ -98,15 +96,7 @@ impl Checkpoint {
         let path = folder.join(FILE);
         let bytes = sealed(&metadata, self.tensors(layout)).map_err(|what| Error::file(&path, what))?;
         write_file(&path, |out| out.write_all(&bytes))?;
-        self.write_metrics(folder)
-    }
-
-    /// Writes the metrics alone, for people who watch a run between its checkpoints.
-    pub(super) fn write_metrics(&self, folder: &Path) -> Result<()> {
-        write_file(&folder.join(METRICS), |out| {
-            self.metrics.iter().try_for_each(|line| writeln!(out, "{line}"))
-        })?;
-        write_file(&folder.join(tensorboard::EVENTS), |out| tensorboard::write(&self.metrics, out))
+        self.metrics.write(folder)
     }
 
     /// The tensors of the model by name, then what the optimiser remembers and the best model, flat.
@@ -193,7 +183,8 @@ impl Checkpoint {
             right,
             examples,
         });
-        Ok(Some(Self { step: said.step, values, optimiser, best, metrics: said.metrics, since }))
+        let metrics = Metrics::of_checkpoint(said.metrics, folder);
+        Ok(Some(Self { step: said.step, values, optimiser, best, metrics, since }))
     }
 }
 

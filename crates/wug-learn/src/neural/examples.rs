@@ -65,6 +65,13 @@ impl<'a> Examples<'a> {
         }
     }
 
+    /// The mean number of tokens of source and target together, of the first thousand examples.
+    pub(super) fn mean_tokens(&self) -> f64 {
+        let some = self.len().min(1000);
+        let tokens: usize = (0..some).map(|i| self.source_len(i) + self.target(i).len()).sum();
+        tokens as f64 / some.max(1) as f64
+    }
+
     /// The sources of a batch.
     pub(super) fn batch(&self, batch: &[usize]) -> BatchSources<'_> {
         self.sources.batch(batch.iter().copied())

@@ -2,11 +2,12 @@
 //!
 //! A [`Blueprint`] says which network the settings of a learner mean; everything else is the same for all of them. The files
 //! follow the data: `vocabulary.rs` and `examples.rs` turn examples into what a network reads, `plan.rs` says what the settings of training mean, `train.rs` is
-//! the training loop, `checkpoint.rs` and `tensorboard.rs` keep it, and the trained model answers from here. `recurrent.rs`
+//! the training loop, `checkpoint.rs`, `metrics.rs` and `tensorboard.rs` keep it, and the trained model answers from here. `recurrent.rs`
 //! and `transformer.rs` have blueprints.
 
 mod checkpoint;
 mod examples;
+mod metrics;
 mod plan;
 mod recurrent;
 mod tensorboard;
@@ -23,7 +24,9 @@ use serde_json::Value;
 use wug_data::{Error, InputKind, Result, Tokens};
 use wug_nn::{Buffer, Engine, Network, Query, Sequence};
 
-use crate::{About, Answer, DecoderStates, Learner, Model, ModelSize, Oracle, Question, Settings, Task};
+use crate::{
+    About, Answer, DecoderStates, Learner, Model, ModelSize, Oracle, Question, Settings, Task, Training,
+};
 
 use examples::{Examples, Sources};
 use plan::Plan;
@@ -92,7 +95,7 @@ impl<B: Blueprint> Learner for Neural<B> {
     }
 
     fn keeps(&self) -> &'static [&'static str] {
-        &[checkpoint::FILE, checkpoint::METRICS, tensorboard::EVENTS]
+        &[checkpoint::FILE, metrics::METRICS, tensorboard::EVENTS]
     }
 
     fn has_decoder_states(&self) -> bool {
@@ -103,19 +106,21 @@ impl<B: Blueprint> Learner for Neural<B> {
         settings.flag("oracle-length").then_some(Oracle::TargetLength)
     }
 
+    fn training_flops(&self, task: &Task<'_>) -> Result<Option<f64>> {
+        let (examples, _, built, plan) = self.prepare(task)?;
+        // A token costs two operations for each parameter it meets, and four more on the backward pass. Half of the
+        // parameters meet the source, half the target.
+        let updates = plan.steps as f64 * plan.batch as f64;
+        let tokens = examples.mean_tokens() / 2.0;
+        Ok(Some(6.0 * built.network.layout().len() as f64 * tokens * updates))
+    }
+
     fn learn(&self, task: &Task<'_>) -> Result<Box<dyn Model>> {
-        // Where a model is chosen by validation, it must not have seen it.
-        let validates = plan::validates(&task.settings);
-        let lessons = if validates { task.train_apart()? } else { task.train()? };
-        let mut vocabulary = Vocabulary::new(task.settings.flag("reverse"));
-        let mut examples = Examples::read(&lessons, &mut vocabulary);
-        examples.keep_share(task.settings.number("share"), &mut task.streams("share").item(0));
-        let built = self.blueprint.build(&task.settings, examples.sizes(&vocabulary))?;
-        let plan = Plan::read(task, &examples, built.width)?;
+        let (examples, vocabulary, built, plan) = self.prepare(task)?;
         // On a thread of the pool: another one would have to wake it several times an update.
         let train =
             |_: &rayon::Scope<'_>| train::train(self.about.name, task, &plan, &examples, &vocabulary, built);
-        let (engine, values) = rayon::scope(train)?;
+        let (engine, values, training) = rayon::scope(train)?;
         Ok(Box::new(Trained {
             engine: Mutex::new(engine),
             values,
@@ -124,7 +129,23 @@ impl<B: Blueprint> Learner for Neural<B> {
             reads: task.reads(),
             examples: examples.len(),
             has_states: self.blueprint.has_states(),
+            training,
         }))
+    }
+}
+
+impl<B: Blueprint> Neural<B> {
+    /// Everything that training begins with.
+    fn prepare<'a>(&self, task: &Task<'a>) -> Result<(Examples<'a>, Vocabulary, Built, Plan)> {
+        // Where a model is chosen by validation, it must not have seen it.
+        let validates = plan::validates(&task.settings);
+        let lessons = if validates { task.train_apart()? } else { task.train()? };
+        let mut vocabulary = Vocabulary::new(task.settings.flag("reverse"));
+        let mut examples = Examples::read(&lessons, &mut vocabulary);
+        examples.keep_share(task.settings.number("share"), &mut task.streams("share").item(0));
+        let built = self.blueprint.build(&task.settings, examples.sizes(&vocabulary))?;
+        let plan = Plan::read(task, &examples, built.width)?;
+        Ok((examples, vocabulary, built, plan))
     }
 }
 
@@ -138,6 +159,7 @@ struct Trained {
     /// How many it was trained on.
     examples: usize,
     has_states: bool,
+    training: Training,
 }
 
 impl Model for Trained {
@@ -163,6 +185,10 @@ impl Model for Trained {
 
     fn size(&self) -> Option<ModelSize> {
         Some(ModelSize { parameters: self.values.len(), examples: self.examples })
+    }
+
+    fn training(&self) -> Option<Training> {
+        Some(self.training)
     }
 }
 

@@ -7,28 +7,30 @@ use serde_json::Value;
 /// Name of the file in a run folder; TensorBoard looks for `tfevents` in it.
 pub(super) const EVENTS: &str = "events.out.tfevents.wug";
 
-/// Writes lines of metrics. The time of an event is its step, so that a run leaves the same bytes however long it took.
-pub(super) fn write(metrics: &[String], out: &mut dyn Write) -> io::Result<()> {
+/// Writes lines of metrics with their wall times; an event whose time is not known has that of the one before it.
+pub(super) fn write(metrics: &[(Value, Option<f64>)], out: &mut dyn Write) -> io::Result<()> {
     let mut version = Vec::new();
     bytes_field(&mut version, 3, b"brain.Event:2");
     record(&version, out)?;
-    for line in metrics {
-        let line: Value = serde_json::from_str(line).map_err(io::Error::from)?;
+    let mut wall_time = 0.0;
+    for (line, time) in metrics {
+        wall_time = time.unwrap_or(wall_time);
         let step = line["step"].as_u64().unwrap_or_default();
         let mut summary = Vec::new();
         for name in ["loss", "accuracy", "rate"] {
             scalar(&mut summary, name, &line[name]);
         }
+        scalar(&mut summary, "validation/accuracy", &line["validation"]);
         scalar(&mut summary, "validation/best", &line["best"]["accuracy"]);
-        record(&event(step, &summary), out)?;
+        record(&event(wall_time, step, &summary), out)?;
     }
     Ok(())
 }
 
 /// `Event { wall_time, step, summary }`.
-fn event(step: u64, summary: &[u8]) -> Vec<u8> {
+fn event(wall_time: f64, step: u64, summary: &[u8]) -> Vec<u8> {
     let mut event = vec![1 << 3 | 1];
-    event.extend((step as f64).to_le_bytes());
+    event.extend(wall_time.to_le_bytes());
     event.push(2 << 3);
     varint(&mut event, step);
     bytes_field(&mut event, 5, summary);
@@ -92,7 +94,8 @@ mod tests {
     #[test]
     fn records_are_those_of_tensorboard() {
         let mut out = Vec::new();
-        write(&[r#"{"step":300,"epoch":2,"loss":0.25,"accuracy":0.5}"#.to_owned()], &mut out).unwrap();
+        let line = serde_json::json!({"step": 300, "epoch": 2, "loss": 0.25, "accuracy": 0.5});
+        write(&[(line, Some(300.0))], &mut out).unwrap();
         let hex: String = out.iter().map(|byte| format!("{byte:02x}")).collect();
         assert_eq!(
             hex,

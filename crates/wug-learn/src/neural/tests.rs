@@ -3,8 +3,9 @@ use std::path::PathBuf;
 use wug_bench::{Address, Judge, Source, Verdict};
 use wug_data::{Dataset, Error, Example, InputKind, Selection};
 
-use super::checkpoint::{FILE, METRICS, edited};
-use crate::{Answer, Input, Lessons, Model, Oracle, Settings, Task, learner};
+use super::checkpoint::{FILE, edited};
+use super::metrics::METRICS;
+use crate::{Answer, Input, Lessons, Model, Oracle, Settings, StopReason, Task, learner};
 
 const SMALL: &[&str] =
     &["hidden=12", "batch=20", "teacher=0.5", "dropout=0.2", "checkpoint=100", "schedule=constant"];
@@ -36,6 +37,17 @@ fn error(result: Result<Box<dyn Model>, Error>) -> String {
     result.err().expect("an error").to_string()
 }
 
+/// The lines of metrics without their times.
+fn curve(folder: &tempfile::TempDir) -> Vec<serde_json::Value> {
+    let metrics = std::fs::read_to_string(folder.path().join(METRICS)).unwrap();
+    let line = |line: &str| {
+        let mut line: serde_json::Value = serde_json::from_str(line).unwrap();
+        assert!(line.as_object_mut().unwrap().remove("time").is_some());
+        line
+    };
+    metrics.lines().map(line).collect()
+}
+
 #[test]
 fn a_resumed_run_ends_as_a_straight_one() {
     let dataset = dataset("scan/simple");
@@ -45,11 +57,10 @@ fn a_resumed_run_ends_as_a_straight_one() {
         learn(&dataset, name, &["steps=300", "order=bucketed"], at(&straight), false).unwrap();
         learn(&dataset, name, &["steps=200", "order=bucketed"], at(&broken), false).unwrap();
         learn(&dataset, name, &["steps=300", "order=bucketed"], at(&broken), true).unwrap();
-        for file in [FILE, METRICS] {
-            let read = |folder: &tempfile::TempDir| std::fs::read(folder.path().join(file)).unwrap();
-            assert!(read(&straight) == read(&broken), "{name}: {file} differs");
-        }
-        assert_eq!(std::fs::read_to_string(straight.path().join(METRICS)).unwrap().lines().count(), 3);
+        let read = |folder: &tempfile::TempDir| std::fs::read(folder.path().join(FILE)).unwrap();
+        assert!(read(&straight) == read(&broken), "{name}: the checkpoint differs");
+        assert_eq!(curve(&straight), curve(&broken), "{name}");
+        assert_eq!(curve(&straight).len(), 3);
     }
 }
 
@@ -203,10 +214,16 @@ fn training_with_validation_keeps_the_best_and_stops() {
     let folder = tempfile::tempdir().unwrap();
     // A rate of 0 never becomes better than at the first validation.
     let settings = ["steps=5000", "rate=0", "validate=100", "patience=2", "longest=3"];
-    learn(&dataset, "gru", &settings, Some(folder.path().to_owned()), false).unwrap();
+    let model = learn(&dataset, "gru", &settings, Some(folder.path().to_owned()), false).unwrap();
     let metrics = std::fs::read_to_string(folder.path().join(METRICS)).unwrap();
-    let last: serde_json::Value = serde_json::from_str(metrics.lines().last().unwrap()).unwrap();
+    let lines: Vec<serde_json::Value> =
+        metrics.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let last = &lines[2];
     assert_eq!((&last["step"], &last["best"]["step"]), (&300.into(), &100.into()));
+    assert!(lines.iter().all(|line| line["validation"].is_f64() && line["time"].is_f64()), "{metrics}");
+    let training = model.training().unwrap();
+    assert_eq!((training.updates, training.of, training.stopped), (300, 5000, StopReason::Patience));
+    assert_eq!(training.best.unwrap().update, 100);
 }
 
 #[test]

@@ -10,15 +10,19 @@ use wug_nn::{Buffer, Engine, Lesson, Optimiser, Query, Step};
 use super::Built;
 use super::checkpoint::{Best, Checkpoint, Owner, Totals};
 use super::examples::{Examples, Sources};
+use super::metrics::{Metrics, Point};
 use super::plan::{Order, Plan};
 use super::vocabulary::Vocabulary;
-use crate::{EXECUTION_SETTINGS, Progress, Task};
+use crate::{BestValidation, EXECUTION_SETTINGS, Progress, StopReason, Task, Training};
 
 /// Updates between two lines of metrics.
 const REPORT: u64 = 100;
 
 /// Time between two writings of the metrics where there is no checkpoint.
 const WATCHED: Duration = Duration::from_secs(5);
+
+/// Time between two tellings of progress, where updates take long.
+const TOLD: Duration = Duration::from_secs(1);
 
 /// Trains a model: the whole loop, from the first parameters to the last.
 ///
@@ -31,7 +35,7 @@ pub(super) fn train(
     examples: &Examples<'_>,
     vocabulary: &Vocabulary,
     built: Built,
-) -> Result<(Engine<f32>, Buffer<f32>)> {
+) -> Result<(Engine<f32>, Buffer<f32>, Training)> {
     let layout = built.network.layout().clone();
     let streams = |what: &str| Streams::new(&format!("{learner}/{what}"), task.dataset(), task.seed);
     let (orders, updates) = (streams("order"), streams("update"));
@@ -41,7 +45,7 @@ pub(super) fn train(
         values: layout.draw(|| first.unit()),
         optimiser: Optimiser::new(plan.rule, layout.len()),
         best: None,
-        metrics: Vec::new(),
+        metrics: Metrics::default(),
         since: Totals::default(),
     };
     let defaults = task.settings.defaults().clone();
@@ -59,7 +63,7 @@ pub(super) fn train(
 
     let mut engine = Engine::on(plan.device, built.network, plan.isa).map_err(Error::usage)?;
     let mut round = (u64::MAX, Vec::new());
-    let mut written = Instant::now();
+    let (mut written, mut told) = (Instant::now(), Instant::now());
     while now.step < plan.steps && !is_over(plan, now.best.as_ref()) {
         let number = now.step / plan.steps_of_round;
         if plan.order != Order::Drawn && round.0 != number {
@@ -96,14 +100,22 @@ pub(super) fn train(
         now.since.add(outcome.loss, outcome.words, outcome.right, lessons.len());
 
         let ends = now.step == plan.steps;
+        let mut validation = None;
         if plan.validate > 0 && (now.step.is_multiple_of(plan.validate) || ends) {
-            validate(&mut engine, task, plan, vocabulary, &mut now)?;
+            validation = validate(&mut engine, task, plan, vocabulary, &mut now)?;
         }
         let ends = ends || is_over(plan, now.best.as_ref());
-        if now.step.is_multiple_of(REPORT) || ends {
+        let reports = now.step.is_multiple_of(REPORT) || validation.is_some() || ends;
+        if reports || told.elapsed() >= TOLD {
             let (loss, accuracy) = now.since.means();
-            (task.progress)(Progress { done: now.step, of: plan.steps, loss, accuracy });
-            now.metrics.push(line(now.step, number, loss, accuracy, rate, now.best.as_ref()));
+            let best = now.best.as_ref().map(|best| best.accuracy);
+            (task.progress)(Progress { done: now.step, of: plan.steps, loss, accuracy, best });
+            told = Instant::now();
+        }
+        if reports {
+            let ((loss, accuracy), best) = (now.since.means(), now.best.as_ref());
+            let point = Point { step: now.step, epoch: number, loss, accuracy, rate, validation, best };
+            now.metrics.push(&point);
             now.since = Totals::default();
         }
         let Some(folder) = &task.folder else { continue };
@@ -113,7 +125,7 @@ pub(super) fn train(
             now.write(folder, &owner, &layout)?;
             written = Instant::now();
         } else if now.step.is_multiple_of(REPORT) && written.elapsed() >= WATCHED {
-            now.write_metrics(folder)?;
+            now.metrics.write(folder)?;
             written = Instant::now();
         }
         if is_stopped {
@@ -123,8 +135,9 @@ pub(super) fn train(
     if let Some(folder) = &task.folder {
         now.write(folder, &owner, &layout)?;
     }
+    let training = summary(plan, &now);
     let values = now.best.filter(|_| plan.keep_best).map_or(now.values, |best| best.values);
-    Ok((engine, values))
+    Ok((engine, values, training))
 }
 
 /// The batches of a round.
@@ -149,15 +162,26 @@ fn is_over(plan: &Plan, best: Option<&Best>) -> bool {
     })
 }
 
-/// Answers the validation part, and keeps the parameters if they are the best.
+/// How training went.
+fn summary(plan: &Plan, now: &Checkpoint) -> Training {
+    let stopped = match &now.best {
+        Some(best) if plan.keep_best && best.accuracy == 1.0 => StopReason::Perfect,
+        Some(best) if plan.patience > 0 && best.stale >= plan.patience => StopReason::Patience,
+        _ => StopReason::Steps,
+    };
+    let best = now.best.as_ref().map(|best| BestValidation { update: best.step, accuracy: best.accuracy });
+    Training { updates: now.step, of: plan.steps, best, stopped }
+}
+
+/// Answers the validation part, and keeps the parameters if they are the best. Returns the accuracy, if there is such a part.
 fn validate(
     engine: &mut Engine<f32>,
     task: &Task<'_>,
     plan: &Plan,
     vocabulary: &Vocabulary,
     now: &mut Checkpoint,
-) -> Result<()> {
-    let Some(validation) = task.validation() else { return Ok(()) };
+) -> Result<Option<f64>> {
+    let Some(validation) = task.validation() else { return Ok(None) };
     let questions = validation.questions();
     let sources = Sources::of(&questions, task.reads(), vocabulary)?;
     let sources = sources.all();
@@ -173,7 +197,7 @@ fn validate(
         Some(best) if accuracy <= best.accuracy => best.stale += 1,
         best => *best = Some(Best { accuracy, step: now.step, stale: 0, values: now.values.clone() }),
     }
-    Ok(())
+    Ok(Some(accuracy))
 }
 
 /// The error of a loss that is no number.
@@ -231,15 +255,4 @@ impl Totals {
     fn means(&self) -> (f64, f64) {
         (self.loss / self.words.max(1) as f64, self.right as f64 / self.examples.max(1) as f64)
     }
-}
-
-/// A line of metrics.
-fn line(step: u64, epoch: u64, loss: f64, accuracy: f64, rate: f64, best: Option<&Best>) -> String {
-    let mut line = serde_json::json!({
-        "step": step, "epoch": epoch, "loss": loss, "accuracy": accuracy, "rate": rate,
-    });
-    if let Some(best) = best {
-        line["best"] = serde_json::json!({ "step": best.step, "accuracy": best.accuracy });
-    }
-    line.to_string()
 }

@@ -296,6 +296,23 @@ impl Experiment {
         Ok(specs)
     }
 
+    /// The names of the rows that each run is for, by [`RunSpec::key`].
+    pub fn row_names(&self) -> Result<BTreeMap<String, String>> {
+        let mut names: BTreeMap<String, String> = BTreeMap::new();
+        for row in &self.rows {
+            for number in 0..row.runs {
+                for spec in self.specs_of_row(row, self.columns.iter(), number)? {
+                    let name = names.entry(spec.key()?).or_default();
+                    if !name.is_empty() {
+                        name.push_str(", ");
+                    }
+                    name.push_str(&row.name);
+                }
+            }
+        }
+        Ok(names)
+    }
+
     /// How many runs there are, without making a spec for each.
     pub fn run_count(&self) -> Result<u64> {
         // Runs of a row differ by their number alone, and rows may share runs.

@@ -76,7 +76,7 @@ impl Ours {
             (Self::Failed(_), ..) => "failed".to_owned(),
             (_, Some(mean), Some(spread)) => format!("{mean:.1} ± {spread:.1}"),
             (_, Some(mean), None) => format!("{mean:.1}"),
-            _ => "open".to_owned(),
+            _ => "not run".to_owned(),
         }
     }
 }

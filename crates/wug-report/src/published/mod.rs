@@ -147,25 +147,45 @@ pub fn published_sizes() -> &'static [Size] {
 }
 
 impl Number {
-    /// The number as the paper prints it: `14.4 ± 0.8`, `about 54`, `1 of 8`.
+    /// The number as the paper prints it: `14.4 ± 0.8`, `about 54`, `1 of 8`, `72.00` in a table with two decimals.
     pub fn printed(&self) -> String {
+        let digits = |value: f64| format!("{value:.*}", self.decimals().max(decimals(value)));
         let value = match (self.correct, self.total) {
             (Some(correct), Some(total)) => format!("{correct} of {total}"),
-            _ => trimmed(self.value),
+            _ => digits(self.value),
         };
         let value = self.qualifier.as_ref().map_or(value.clone(), |word| format!("{word} {value}"));
         match (self.spread, self.low, self.high) {
-            (Some(spread), ..) => format!("{value} ± {}", trimmed(spread)),
-            (None, Some(low), Some(high)) => format!("{value} [{}, {}]", trimmed(low), trimmed(high)),
+            (Some(spread), ..) => format!("{value} ± {}", digits(spread)),
+            (None, Some(low), Some(high)) => format!("{value} [{}, {}]", digits(low), digits(high)),
             _ => value,
         }
     }
+
+    /// The decimals that the paper prints at least: a table prints as many for all its numbers, and what is about right has
+    /// none.
+    fn decimals(&self) -> usize {
+        if self.qualifier.is_some() {
+            return 0;
+        }
+        if !self.source.starts_with("Table") {
+            return 1;
+        }
+        let of_table = |other: &&Number| (other.paper, &other.source) == (self.paper, &self.source);
+        published().iter().filter(of_table).map(|other| decimals(other.value)).fold(1, usize::max)
+    }
 }
 
-/// A number with as many decimals as it has, at least one.
-fn trimmed(value: f64) -> String {
-    let text = format!("{value:.2}");
-    text.strip_suffix('0').unwrap_or(&text).to_owned()
+/// How many decimals a number has, of at most two.
+fn decimals(value: f64) -> usize {
+    let hundredths = (value * 100.0).round() as u64;
+    if hundredths.is_multiple_of(100) {
+        0
+    } else if hundredths.is_multiple_of(10) {
+        1
+    } else {
+        2
+    }
 }
 
 #[cfg(test)]
@@ -191,7 +211,8 @@ mod tests {
             published().iter().find(same).expect("published").printed()
         };
         assert_eq!(find("nacs", "scan/length", "test", "gru"), "14.4 ± 0.8");
-        assert_eq!(find("scan", "scan/simple-p2", "test", "lnb-best-overall"), "about 54.0");
+        assert_eq!(find("scan", "scan/simple-p2", "test", "lnb-best-overall"), "about 54");
+        assert_eq!(find("mns", "mns/partition-analytic", "test", "search-pure"), "71.60");
         assert_eq!(find("scan", "mt/en-fr", "daxy", "lstm-attn"), "1 of 8");
         assert_eq!(find("scan", "scan/simple", "test", "rnn-attn"), "59.7 [18.4, 94.0]");
         assert_eq!(find("scan", "scan/length", "test-oracle-length-24-actions", "lnb-best"), "95.76");

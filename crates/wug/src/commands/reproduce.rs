@@ -1,14 +1,14 @@
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use wug_data::{Error, Result, write_file};
 use wug_report::{Experiment, Ours, Outcome, TableDocument, experiment_csv, figure, latex, markdown};
-use wug_run::{Batch, RunSpec, execute_all};
+use wug_run::{Batch, Begins, Plan};
 
 use crate::args::{Reproduce, TableFormat};
-use crate::output::{BOLD, DIM, Done, RED, json, out, table};
+use crate::output::{BOLD, DIM, Done, RED, duration, json, out, table, thousands};
 use crate::signals::{INTERRUPTED, stop_with_checkpoint};
 
 pub(crate) fn run(args: &Reproduce) -> Done {
@@ -50,13 +50,21 @@ fn read(args: &Reproduce) -> Result<Experiment> {
     Experiment::named(&args.experiment, args.scale)
 }
 
-/// Runs what is open, several at a time.
+/// Runs what is not done, several at a time, the short ones first.
 fn run_all(args: &Reproduce, experiment: &Experiment, folder: &Path) -> Result<wug_run::Outcome> {
-    let specs = experiment.specs_of(&args.rows, &args.columns)?;
-    let talks = !args.quiet && std::io::stderr().is_terminal();
-    let begins = |number: usize, count: usize, spec: &RunSpec| {
-        if talks {
-            anstream::eprintln!("{DIM}[{number}/{count}] {spec}{DIM:#}");
+    let plan = Plan::new(&experiment.specs_of(&args.rows, &args.columns)?, folder)?;
+    let names = experiment.row_names()?;
+    if !args.quiet && plan.runs() > 0 {
+        let (runs, time) = (thousands(plan.runs()), duration(plan.estimate()));
+        let s = if plan.runs() == 1 { "" } else { "s" };
+        anstream::eprintln!("{DIM}{runs} run{s}, about {time} on this machine{DIM:#}");
+    }
+    let begins = |begins: &Begins<'_>| {
+        if !args.quiet {
+            let Begins { number, of, spec, left } = begins;
+            let name = spec.key().ok().and_then(|key| names.get(&key)).map_or("", String::as_str);
+            let left = duration(*left);
+            anstream::eprintln!("{DIM}[{number}/{of}, about {left} left] {name}: {spec}{DIM:#}");
         }
     };
     let batch = Batch {
@@ -67,7 +75,7 @@ fn run_all(args: &Reproduce, experiment: &Experiment, folder: &Path) -> Result<w
         begins: &begins,
     };
     stop_with_checkpoint();
-    execute_all(&specs, &experiment.specs()?, folder, &batch)
+    Ok(plan.execute(&experiment.specs()?, &batch))
 }
 
 /// Leaves the table beside the runs, in every format.

@@ -1,7 +1,7 @@
-use std::io::{self, IsTerminal, Write};
+use std::collections::HashSet;
+use std::io::{self, Write};
 use std::path::PathBuf;
-
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::time::Instant;
 
 use wug_data::{Dataset, Error, Result};
 use wug_learn::{Answer, Answering, Progress};
@@ -9,6 +9,7 @@ use wug_run::{Existing, Options, Prepared, RunRecord, RunSpec, Scored, SeedScore
 
 use crate::args::Run;
 use crate::output::{BOLD, DIM, Done, GREEN, RED, json, out, shorten, table};
+use crate::progress::RunProgress;
 use crate::scores::{show_errors, write_scores};
 use crate::signals::{INTERRUPTED, stop_with_checkpoint};
 
@@ -18,21 +19,22 @@ pub(crate) fn run(args: &Run) -> Done {
         return run_seeds(args, spec, seeds);
     }
     let prepared = Prepared::new(spec)?;
-    let bar = progress(args.quiet);
-    let tell = |progress| tell(&bar, progress);
-    let answering = |answering: Answering<'_>| tell_answering(&bar, args.quiet, answering);
-    let options = options(args, args.resume.clone().or_else(|| args.out.clone()), &tell, &answering);
+    check_ids(&prepared, &args.explain)?;
+    let (begun, progress) = (Instant::now(), RunProgress::new(args.quiet, String::new()));
+    let training = |done| progress.training(done);
+    let answering = |answering: Answering<'_>| progress.answering(answering);
+    let options = options(args, args.resume.clone().or_else(|| args.out.clone()), &training, &answering);
     if options.folder.is_some() && prepared.keeps_checkpoints() {
         stop_with_checkpoint();
     }
     let run = prepared.execute(&options)?;
-    bar.finish_and_clear();
+    progress.finish(run.training.as_ref(), begun.elapsed(), options.folder.as_deref());
     if args.json {
         return json(&run.scores);
     }
     let (mut out, dataset) = (out(), &prepared.dataset);
     for (scored, answers) in run.scored.iter().zip(&run.answers) {
-        explain(&mut out, dataset, scored, answers, args.explain)?;
+        explain(&mut out, dataset, scored, answers, &args.explain, args.explain_first)?;
     }
     write_scores(&run.scores, &*prepared.address.benchmark, &mut out)?;
     for (scored, answers) in run.scored.iter().zip(&run.answers) {
@@ -78,16 +80,17 @@ fn run_seeds(args: &Run, mut spec: RunSpec, seeds: usize) -> Done {
     for seed in (args.learner_seed..).take(seeds) {
         spec.learner_seed = seed;
         let prepared = Prepared::new(spec.clone())?;
-        let bar = progress(args.quiet);
-        bar.set_prefix(format!("seed {seed} "));
-        let tell = |progress| tell(&bar, progress);
-        let answering = |answering: Answering<'_>| tell_answering(&bar, args.quiet, answering);
+        let (begun, progress) = (Instant::now(), RunProgress::new(args.quiet, format!("seed {seed} ")));
+        let training = |done| progress.training(done);
+        let answering = |answering: Answering<'_>| progress.answering(answering);
         let folder = args.out.as_ref().map(|out| out.join(format!("seed-{seed}")));
         if folder.is_some() && prepared.keeps_checkpoints() {
             stop_with_checkpoint();
         }
-        runs.push(prepared.execute(&options(args, folder, &tell, &answering))?.scores);
-        bar.finish_and_clear();
+        let options = options(args, folder, &training, &answering);
+        let run = prepared.execute(&options)?;
+        progress.finish(run.training.as_ref(), begun.elapsed(), options.folder.as_deref());
+        runs.push(run.scores);
     }
     let scores = SeedScores::new(runs);
     if args.json {
@@ -150,21 +153,40 @@ fn show_unsure(out: &mut impl Write, scored: &Scored<'_>, answers: &[Answer]) ->
         of.fold((0, 0), |(right, all), (verdict, _)| (right + usize::from(verdict.correct), all + 1))
     };
     let ((right, all), (unsure_right, unsure_all)) = (share(false), share(true));
-    writeln!(out, "{DIM}sure: {right} of {all} right; unsure: {unsure_right} of {unsure_all} right{DIM:#}")
+    writeln!(out, "{DIM}sure: {right} of {all} right; unsure: {unsure_right} of {unsure_all} right{DIM:#}")?;
+    writeln!(
+        out,
+        "{DIM}unsure: the derivation has a word that training never showed, or one where training never had it{DIM:#}"
+    )
 }
 
-/// Shows the first answers and how they came about.
+/// Refuses the id of an example that will not be answered, before any work is done.
+fn check_ids(prepared: &Prepared, ids: &[String]) -> Result<()> {
+    let known: HashSet<String> = match ids {
+        [] => return Ok(()),
+        _ => prepared.selections()?.iter().flat_map(|part| part.examples().map(|(id, _)| id)).collect(),
+    };
+    match ids.iter().find(|&id| !known.contains(id)) {
+        Some(id) => {
+            Err(Error::usage(format!("--explain: `{id}` is not the id of an example that is answered")))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Shows the first answers and those with the given ids, and how they came about.
 fn explain(
     out: &mut impl Write,
     dataset: &Dataset,
     scored: &Scored<'_>,
     answers: &[Answer],
-    most: usize,
+    ids: &[String],
+    first: usize,
 ) -> io::Result<()> {
     const LINE: usize = 600;
-    for (((id, row), verdict), answer) in
-        scored.selection().examples().zip(scored.verdicts()).zip(answers).take(most)
-    {
+    let all = scored.selection().examples().zip(scored.verdicts()).zip(answers).enumerate();
+    let asked = all.filter(|(i, (((id, _), _), _))| *i < first || ids.contains(id));
+    for (_, (((id, row), verdict), answer)) in asked {
         let example = dataset.table.example(row);
         writeln!(out, "{DIM}{id}{DIM:#}  {}", shorten(&example.input.to_string(), LINE))?;
         let text = shorten(answer.text.as_deref().unwrap_or("no answer"), LINE);
@@ -174,8 +196,8 @@ fn explain(
             let target = shorten(&example.target.to_string(), LINE);
             writeln!(out, "  {RED}{text}{RED:#}, not {target}")?;
         }
-        if let Some(explanation) = &answer.explanation {
-            writeln!(out, "  {}", shorten(explanation, LINE))?;
+        for line in answer.explanation.iter().flat_map(|explanation| explanation.lines()) {
+            writeln!(out, "  {}", shorten(line, LINE))?;
         }
         let probability = answer.probability.map(|probability| format!("probability {probability:.4}"));
         let note = |(name, value): (&String, &serde_json::Value)| match value.as_str() {
@@ -189,31 +211,4 @@ fn explain(
         writeln!(out)?;
     }
     Ok(())
-}
-
-/// The bar of a learner that says how far it is; nothing is drawn before it does.
-fn progress(quiet: bool) -> ProgressBar {
-    let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
-    let style = ProgressStyle::with_template("{prefix}{bar:30} {pos}/{len} {msg} {eta} left")
-        .expect("a valid template");
-    ProgressBar::with_draw_target(None, target).with_style(style)
-}
-
-fn tell(bar: &ProgressBar, progress: Progress) {
-    bar.set_length(progress.of);
-    bar.set_message(format!("loss {:.4} training accuracy {:.1}%", progress.loss, 100.0 * progress.accuracy));
-    bar.set_position(progress.done);
-}
-
-/// Progress of a model that takes long to answer; notes go to standard error.
-fn tell_answering(bar: &ProgressBar, quiet: bool, answering: Answering<'_>) {
-    match answering {
-        Answering::Note(_) if quiet || !io::stderr().is_terminal() => {}
-        Answering::Note(text) => bar.suspend(|| anstream::eprintln!("{DIM}{text}{DIM:#}")),
-        Answering::Progress { done, of, message } => {
-            bar.set_length(of as u64);
-            bar.set_message(message.to_owned());
-            bar.set_position(done as u64);
-        }
-    }
 }
