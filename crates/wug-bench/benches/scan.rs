@@ -28,7 +28,7 @@ fn write_train_part(bencher: Bencher, format: &str) {
         match format {
             "native" => {
                 (address.benchmark.release().unwrap().native_files(&dataset, &selection)[0].write)(&mut out)
-                    .unwrap()
+                    .unwrap();
             }
             _ => write_jsonl(&dataset, &selection, &mut out).unwrap(),
         }

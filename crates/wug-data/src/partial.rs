@@ -155,7 +155,9 @@ impl Leftovers {
 
 /// Removes files and folders.
 pub(crate) fn remove_all(paths: &[PathBuf]) {
-    paths.iter().for_each(|path| remove(path));
+    for path in paths {
+        remove(path);
+    }
 }
 
 /// Whether nobody holds the lock. Without a lock file the writer was killed before it had one.

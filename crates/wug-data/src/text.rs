@@ -44,7 +44,7 @@ fn decoded(path: &Path, reader: impl BufRead + 'static) -> Result<Box<dyn BufRea
 }
 
 /// The first four bytes (fewer at the end of the input), and a reader that gives them again.
-fn begin<R: BufRead>(mut reader: R) -> io::Result<(Vec<u8>, io::Chain<Cursor<Vec<u8>>, R>)> {
+fn begin<R: BufRead>(mut reader: R) -> io::Result<(Vec<u8>, impl BufRead)> {
     let mut start = Vec::new();
     reader.by_ref().take(4).read_to_end(&mut start)?;
     Ok((start.clone(), Cursor::new(start).chain(reader)))

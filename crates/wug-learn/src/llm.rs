@@ -1,5 +1,6 @@
 //! Language models behind an OpenAI-compatible endpoint (docs/llm.md).
 
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -375,10 +376,10 @@ impl Asker {
 fn tell(watch: &Watch<'_>, totals: &Totals) {
     let mut message = format!("{} in flight", totals.in_flight);
     if totals.unanswered > 0 {
-        message.push_str(&format!(", {} unanswered", totals.unanswered));
+        let _ = write!(message, ", {} unanswered", totals.unanswered);
     }
     if totals.max_cost > 0.0 {
-        message.push_str(&format!(", cost {:.4}", totals.max_cost));
+        let _ = write!(message, ", cost {:.4}", totals.max_cost);
     }
     (watch.answering)(Answering::Progress { done: totals.done, of: totals.items, message: &message });
 }
@@ -394,9 +395,9 @@ fn summary(totals: &Totals) -> String {
         totals.usage.completion
     );
     if totals.max_cost > 0.0 {
-        text.push_str(&format!(", cost {:.4}", totals.cost));
+        let _ = write!(text, ", cost {:.4}", totals.cost);
         if totals.max_cost > totals.cost {
-            text.push_str(&format!(" (up to {:.4} with requests whose replies were lost)", totals.max_cost));
+            let _ = write!(text, " (up to {:.4} with requests whose replies were lost)", totals.max_cost);
         }
     }
     text

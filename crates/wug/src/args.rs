@@ -360,6 +360,7 @@ pub(crate) struct Score {
 }
 
 #[derive(clap::Args)]
+#[allow(clippy::struct_excessive_bools)] // each is a flag of the command line
 pub(crate) struct Run {
     /// The dataset, or parts of it, such as cogs/main#test,gen [default part: the one the benchmark tests on]
     #[arg(value_name = "DATASET[#PART]", required_unless_present = "resume", requires = "learner")]

@@ -166,14 +166,13 @@ pub fn check_raw(raw: RawPart, subsets: &[String]) -> Result<CheckedPart> {
 
 /// Reads a list of objects.
 pub fn read(path: &Path) -> Result<CheckedPart> {
-    let rows = match read_at_once(path) {
-        Some(rows) => rows,
+    let rows = if let Some(rows) = read_at_once(path) {
+        rows
+    } else {
         // What is wrong, and where, says the reader that goes through the file step by step.
-        None => {
-            let mut rows = Vec::new();
-            read_json(path, List { rows: &mut rows })?;
-            rows
-        }
+        let mut rows = Vec::new();
+        read_json(path, List { rows: &mut rows })?;
+        rows
     };
     Ok(CheckedPart { path: path.to_owned(), counted: "row", rows })
 }
@@ -181,7 +180,7 @@ pub fn read(path: &Path) -> Result<CheckedPart> {
 /// The rows of a file that fits into memory, read on all cores; `None` if anything is wrong with it.
 fn read_at_once(path: &Path) -> Option<Vec<Checked>> {
     const LARGEST: u64 = 4 << 30;
-    if std::fs::metadata(path).ok().filter(|it| it.is_file())?.len() > LARGEST {
+    if std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file)?.len() > LARGEST {
         return None;
     }
     let text = std::fs::read(path).ok()?;
@@ -222,7 +221,7 @@ fn objects(text: &[u8]) -> Option<Vec<std::ops::Range<usize>>> {
             _ => return None,
         }
     }
-    (depth == 0 && !(expects && !found.is_empty())).then_some(found)
+    (depth == 0 && (!expects || found.is_empty())).then_some(found)
 }
 
 /// Reads one part of one symbol of the release's `fewshot_dataset.json`: objects by symbol and part.

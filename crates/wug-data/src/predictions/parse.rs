@@ -44,13 +44,12 @@ pub(super) fn rows(
                         return Ok(None);
                     }
                 }
-                match &header {
-                    Some(header) => header.row(line, &fields).map(Some),
-                    None => {
-                        // A prediction may have tabs of its own.
-                        let (id, rest) = text.split_once('\t').ok_or("expected `id TAB prediction`")?;
-                        Header::plain(2).row(line, &[id, rest]).map(Some)
-                    }
+                if let Some(header) = &header {
+                    header.row(line, &fields).map(Some)
+                } else {
+                    // A prediction may have tabs of its own.
+                    let (id, rest) = text.split_once('\t').ok_or("expected `id TAB prediction`")?;
+                    Header::plain(2).row(line, &[id, rest]).map(Some)
                 }
             })
         }

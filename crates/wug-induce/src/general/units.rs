@@ -161,19 +161,16 @@ pub(crate) fn list_frame(source: &[u32], units: &Units) -> Option<(Vec<Symbol>, 
     let (mut pattern, mut lists): (Vec<Symbol>, Vec<Vec<Value>>) = (Vec::new(), Vec::new());
     let mut at = 0;
     while at < source.len() {
-        match units.range((at, 0)..(at + 1, 0)).next_back() {
-            Some((&(_, to), values)) => {
-                if pattern.last() != Some(&Symbol::List) {
-                    pattern.push(Symbol::List);
-                    lists.push(Vec::new());
-                }
-                lists.last_mut()?.push(values[0].clone());
-                at = to;
+        if let Some((&(_, to), values)) = units.range((at, 0)..(at + 1, 0)).next_back() {
+            if pattern.last() != Some(&Symbol::List) {
+                pattern.push(Symbol::List);
+                lists.push(Vec::new());
             }
-            None => {
-                pattern.push(Symbol::Word(source[at]));
-                at += 1;
-            }
+            lists.last_mut()?.push(values[0].clone());
+            at = to;
+        } else {
+            pattern.push(Symbol::Word(source[at]));
+            at += 1;
         }
     }
     let fits = (1..=2).contains(&lists.len()) && (2..=6).contains(&pattern.len());

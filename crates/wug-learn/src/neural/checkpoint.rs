@@ -256,7 +256,9 @@ fn checksum<'t>(metadata: &str, tensors: impl Iterator<Item = (&'t str, &'t [usi
     add(metadata.as_bytes());
     for (name, shape, bytes) in tensors {
         add(name.as_bytes());
-        shape.iter().for_each(|&side| add(&(side as u64).to_le_bytes()));
+        for &side in shape {
+            add(&(side as u64).to_le_bytes());
+        }
         add(bytes);
     }
     hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()

@@ -41,14 +41,13 @@ impl Vocabulary {
     pub(super) fn add_target(&mut self, target: Tokens<'_>) -> Vec<u32> {
         let mut ids = Vec::with_capacity(target.words().len() + 1);
         for token in target.words() {
-            let id = match self.target_ids.get(token) {
-                Some(&id) => id,
-                None => {
-                    self.targets.push(token.to_owned());
-                    let id = self.targets.len() as u32;
-                    self.target_ids.insert(token.to_owned(), id);
-                    id
-                }
+            let id = if let Some(&id) = self.target_ids.get(token) {
+                id
+            } else {
+                self.targets.push(token.to_owned());
+                let id = self.targets.len() as u32;
+                self.target_ids.insert(token.to_owned(), id);
+                id
             };
             ids.push(id);
         }

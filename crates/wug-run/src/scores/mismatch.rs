@@ -137,7 +137,7 @@ impl Suspect<'_> {
                 n += 1;
             }
         }
-        let n = n as f64;
+        let n = f64::from(n);
         let long_by_chance = lengths.agreement(&answer_lengths);
         let as_long = as_long as f64 / n;
         Some(Overlap {

@@ -7,11 +7,11 @@ use crate::mns::problem::Problem;
 
 /// Problems as one SVG document, below each other.
 pub fn svg_sheet(problems: &[Problem]) -> String {
+    /// Around each problem.
+    const MARGIN: usize = 8;
     if let [problem] = problems {
         return svg(problem);
     }
-    /// Around each problem.
-    const MARGIN: usize = 8;
     let panels = problems.iter().map(|problem| problem.panels.len()).max().unwrap_or(1);
     let line = SIZE + MARGIN;
     let (width, height) = (panels * SIZE + 2 * MARGIN, problems.len().max(1) * line + MARGIN);
