@@ -6,6 +6,8 @@ use std::time::{Duration, Instant, SystemTime};
 
 use serde_json::Value;
 use ureq::http::{HeaderMap, HeaderValue, Response, header};
+#[cfg(feature = "tls")]
+use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
 use ureq::{Agent, Body, Proxy};
 use wug_data::{Error, Result};
 
@@ -66,11 +68,30 @@ impl Kind {
     }
 }
 
+/// What rustls says of a server that nobody it trusts vouches for.
+const BAD_CERTIFICATE: &str = "invalid peer certificate";
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 const MAX_ERROR_BODY: usize = 64 << 10;
 /// Bodies up to this size are read at once; longer ones need one of a few permits, which bounds memory.
 const SMALL_BODY: usize = 256 << 10;
 const LARGE_BODIES: usize = 4;
+
+/// The certificates in the file that `SSL_CERT_FILE` names, as of an organisation that looks into its connections; Mozilla's
+/// are trusted where it names none.
+#[cfg(feature = "tls")]
+fn root_certificates() -> Result<Option<RootCerts>> {
+    let Some(path) = std::env::var_os("SSL_CERT_FILE").map(std::path::PathBuf::from) else { return Ok(None) };
+    let text = std::fs::read(&path).map_err(Error::io(&path))?;
+    let certificate = |item| match item {
+        Ok(PemItem::Certificate(certificate)) => Some(certificate),
+        _ => None,
+    };
+    let certificates: Vec<Certificate<'static>> = parse_pem(&text).filter_map(certificate).collect();
+    if certificates.is_empty() {
+        return Err(Error::file(&path, "has no certificate, but SSL_CERT_FILE names it"));
+    }
+    Ok(Some(RootCerts::new_with_certs(&certificates)))
+}
 
 impl Client {
     pub(crate) fn new(settings: &Settings, key: Key) -> Result<Self> {
@@ -84,7 +105,13 @@ impl Client {
             }
             None => None,
         };
-        let agent = Agent::config_builder()
+        let config = Agent::config_builder();
+        #[cfg(feature = "tls")]
+        let config = match root_certificates()? {
+            Some(root_certs) => config.tls_config(TlsConfig::builder().root_certs(root_certs).build()),
+            None => config,
+        };
+        let agent = config
             .http_status_as_error(false)
             .max_redirects(0)
             .max_redirects_will_error(false)
@@ -135,6 +162,10 @@ impl Client {
             ureq::Error::Timeout(ureq::Timeout::Connect | ureq::Timeout::Resolve) => Kind::Connect,
             ureq::Error::Io(error) if error.kind() == std::io::ErrorKind::ConnectionRefused => Kind::Connect,
             ureq::Error::BadUri(_) | ureq::Error::Http(_) | ureq::Error::Tls(_) => Kind::Fatal,
+            ureq::Error::Io(error) if error.to_string().contains(BAD_CERTIFICATE) => {
+                let advice = "SSL_CERT_FILE may name a file with the certificates to trust";
+                return self.failure(Kind::Fatal, format!("{error}: {advice}"));
+            }
             #[cfg(feature = "tls")]
             ureq::Error::Rustls(_) | ureq::Error::Pem(_) => Kind::Fatal,
             _ => Kind::Broken,

@@ -151,6 +151,9 @@ impl Prepared {
                 return Err(error);
             }
         };
+        if self.spec.importance {
+            (options.answering)(Answering::Note("measuring which facts decide whether an answer is right"));
+        }
         let (benchmark, metric) = (&*self.address.benchmark, &self.spec.metric);
         let mut scores =
             Scores::new(benchmark, &self.dataset, metric, &scored, &self.facts()?, self.spec.importance)?;

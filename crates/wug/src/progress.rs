@@ -87,6 +87,15 @@ impl Progress {
     }
 }
 
+/// Shows in a terminal that work goes on which cannot say how far it is.
+pub(crate) fn spinner(what: &str) -> ProgressBar {
+    let style = ProgressStyle::with_template("{spinner} {msg} ({elapsed})");
+    let spinner = ProgressBar::new_spinner().with_message(what.to_owned());
+    spinner.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+    spinner.enable_steady_tick(Duration::from_millis(100));
+    spinner
+}
+
 /// How far a run is: a bar in a terminal, a line every half minute elsewhere.
 pub(crate) struct RunProgress {
     bar: ProgressBar,

@@ -1,5 +1,5 @@
-//! Whoever kills or interrupts `generate` or `score` and gives the same command again gets the same files: nothing is
-//! lost, nothing stuck, nothing left behind.
+//! Whoever kills or interrupts a command and gives it again, or resumes its run, gets the same files: nothing is lost,
+//! nothing stuck, nothing left behind.
 #![cfg(unix)]
 
 mod common;
@@ -13,18 +13,81 @@ use std::time::{Duration, Instant};
 use common::{command, files, files_or_none, ok, text};
 use wug_data::{Stream, Streams};
 
-/// Commands that write in each way: many datasets, pictures, a file for each row, columns, verdicts.
-const COMMANDS: [&[&str]; 6] = [
+/// Commands that write in each way: many datasets, pictures, a file for each row, columns, verdicts, a run, a table.
+const COMMANDS: [&[&str]; 8] = [
     &["generate", "mt", "--format", "jsonl", "--out", "OUT"],
     &["generate", "hint/fewshot-x-image", "--format", "jsonl", "--limit", "400", "--out", "OUT"],
     &["generate", "hint/fewshot-y-image", "--format", "native", "--limit", "200", "--out", "OUT"],
     &["generate", "mns/circle-to-20", "--format", "native", "--limit", "300", "--out", "OUT"],
     &["generate", "mns/circle-to-20", "--format", "parquet", "--limit", "300", "--out", "OUT"],
     &["score", "scan/length", "--predictions", "PREDICTIONS", "--verdicts", "OUT/verdicts.jsonl"],
+    &[
+        "run",
+        "scan/simple",
+        "--learner",
+        "gru",
+        "--limit",
+        "50",
+        "--out",
+        "OUT",
+        "--quiet",
+        "--set",
+        "hidden=8",
+        "--set",
+        "batch=8",
+        "--set",
+        "steps=400",
+        "--set",
+        "checkpoint=20",
+    ],
+    &["reproduce", "EXPERIMENT", "--scale", "smoke", "--out", "OUT", "--quiet"],
 ];
 
+/// Two runs of networks that are trained alike and one that is not.
+const EXPERIMENT: &str = r#"
+title = "Mine"
+paper = "ours"
+source = "1"
+[scale]
+smoke = { limit = 20 }
+cpu = {}
+paper = {}
+[[column]]
+name = "simple"
+dataset = "scan/simple"
+part = "test"
+[[column]]
+name = "train"
+dataset = "scan/simple"
+part = "train"
+[[row]]
+name = "gru"
+run = { learner = "gru", set = { hidden = "8", batch = "8", steps = "200", checkpoint = "20" } }
+[[row]]
+name = "rnn"
+run = { learner = "rnn", set = { hidden = "8", batch = "8", steps = "200", checkpoint = "20" } }
+"#;
+
+/// What is in a folder, less what depends on the time that it took.
 fn content(folder: &Path) -> BTreeMap<String, Vec<u8>> {
-    files(folder).into_iter().map(|(name, path)| (name, fs::read(path).unwrap())).collect()
+    let holds_runs = files(folder).iter().any(|(name, _)| name.ends_with("run.json"));
+    let bytes = |(name, path): (String, std::path::PathBuf)| {
+        let file = path.file_name().unwrap().to_str().unwrap();
+        let bytes = fs::read(&path).unwrap();
+        let bytes = match file {
+            "wug.json" | "run.json" | "events.out.tfevents.wug" if holds_runs => Vec::new(),
+            "metrics.jsonl" => {
+                let text = String::from_utf8(bytes).unwrap();
+                text.lines()
+                    .map(|line| line.split(",\"time\"").next().unwrap())
+                    .collect::<String>()
+                    .into_bytes()
+            }
+            _ => bytes,
+        };
+        (name, bytes)
+    };
+    files(folder).into_iter().map(bytes).collect()
 }
 
 /// A command in a folder of its own, and what it writes when nobody disturbs it.
@@ -42,7 +105,13 @@ impl Work {
         let out = folder.path().join("out");
         let predictions = folder.path().join("predictions.txt");
         fs::write(&predictions, "I_JUMP\n".repeat(3920)).unwrap();
-        let place = |arg: &&str| arg.replace("OUT", text(&out)).replace("PREDICTIONS", text(&predictions));
+        let experiment = folder.path().join("mine.toml");
+        fs::write(&experiment, EXPERIMENT).unwrap();
+        let place = |arg: &&str| match *arg {
+            "PREDICTIONS" => text(&predictions).to_owned(),
+            "EXPERIMENT" => text(&experiment).to_owned(),
+            arg => arg.replace("OUT", text(&out)),
+        };
         let args: Vec<String> = args.iter().map(place).collect();
         let mut work = Self { args, out, expected: BTreeMap::new(), time: Duration::ZERO, _folder: folder };
         work.clear();
@@ -76,9 +145,13 @@ impl Work {
         child.wait().unwrap()
     }
 
-    /// The same command again gives what it gives undisturbed.
+    /// The same command again, or `--resume` where a run was left, gives what it gives undisturbed.
     fn check(&self, after: &str) {
-        self.run();
+        if self.args[0] == "run" && self.out.join("wug.json").exists() {
+            ok(&["run", "--resume", text(&self.out), "--quiet"]);
+        } else {
+            self.run();
+        }
         let found = content(&self.out);
         let names = |content: &BTreeMap<String, Vec<u8>>| content.keys().cloned().collect::<Vec<_>>();
         assert_eq!(names(&found), names(&self.expected), "{:?} after {after}", self.args);
@@ -93,6 +166,8 @@ fn survives(kills: u64, interrupts: u64) {
     for round in 0..kills {
         let (work, mut stream) = (&work[round as usize % work.len()], streams.item(round));
         match stream.below(3) {
+            // What is done would be refused, or not run again.
+            _ if ["run", "reproduce"].contains(&work.args[0].as_str()) => work.clear(),
             0 => work.clear(),
             1 if work.args[0] == "generate" => {
                 work.clear();
@@ -115,7 +190,9 @@ fn survives(kills: u64, interrupts: u64) {
             Some(0) | None => {}
             Some(130) => {
                 let left = files_or_none(&work.out);
-                assert!(left == 0 || left == work.expected.len(), "{:?}: {left} files left", work.args);
+                let keeps = ["run", "reproduce"].contains(&work.args[0].as_str());
+                let is_clean = left == 0 || left == work.expected.len();
+                assert!(is_clean || keeps, "{:?}: {left} files left", work.args);
             }
             other => panic!("{:?} interrupted: {other:?}", work.args),
         }
@@ -125,7 +202,7 @@ fn survives(kills: u64, interrupts: u64) {
 
 #[test]
 fn a_few_kills_and_interrupts() {
-    survives(6, 6);
+    survives(8, 8);
 }
 
 #[test]

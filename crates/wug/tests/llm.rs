@@ -1,23 +1,31 @@
-//! Language models, from the command line: against a server that follows a script.
+//! Language models, from the command line: against a server that follows a script, and against llama.cpp's.
 
 mod common;
+#[path = "../../wug-llm/tests/common/llama.rs"]
+mod llama;
 
 use std::collections::HashMap;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use common::{command, fails, files, ok, text};
 use serde_json::{Value, json};
 use tempfile::tempdir;
+use wug_data::Streams;
 
 type Script = dyn Fn(&str, &Value) -> (u16, Value) + Send + Sync;
 
 struct Server {
     url: String,
     requests: Arc<AtomicUsize>,
+    /// How often each question came.
+    asked: Arc<Mutex<HashMap<String, usize>>>,
     keys: Arc<Mutex<Vec<String>>>,
 }
 
@@ -27,10 +35,15 @@ fn serve(script: impl Fn(&str, &Value) -> (u16, Value) + Send + Sync + 'static) 
     let server = Server {
         url: format!("endpoint=http://{}", listener.local_addr().unwrap()),
         requests: Arc::default(),
+        asked: Arc::default(),
         keys: Arc::default(),
     };
     let (requests, keys) = (Arc::clone(&server.requests), Arc::clone(&server.keys));
-    let script: Arc<Script> = Arc::new(script);
+    let counts = Arc::clone(&server.asked);
+    let script: Arc<Script> = Arc::new(move |asked: &str, body: &Value| {
+        *counts.lock().unwrap().entry(asked.to_owned()).or_default() += 1;
+        script(asked, body)
+    });
     std::thread::spawn(move || {
         for stream in listener.incoming().flatten() {
             let (script, requests, keys) = (Arc::clone(&script), Arc::clone(&requests), Arc::clone(&keys));
@@ -317,4 +330,223 @@ fn the_key_is_sent_and_kept_nowhere() {
         let text = String::from_utf8_lossy(&bytes);
         assert!(!text.contains(KEY), "{text}");
     }
+}
+
+/// Kills a run again and again, resumes it each time, and compares what it ends with to a run in peace.
+fn survives_kills(kills: usize, items: usize) {
+    const CONCURRENCY: usize = 8;
+    let answers = examples("scan/simple#test", items);
+    let script = |answers: HashMap<String, String>| {
+        let knows = knows(answers);
+        move |asked: &str, body: &Value| {
+            std::thread::sleep(Duration::from_millis(20));
+            // It does not know everything.
+            if asked.len().is_multiple_of(3) { say("Answer: I_JUMP") } else { knows(asked, body) }
+        }
+    };
+    let (server, peaceful) = (serve(script(answers.clone())), serve(script(answers)));
+    let folder = tempdir().unwrap();
+    let (broken, straight) = (folder.path().join("broken"), folder.path().join("straight"));
+    let items_text = items.to_string();
+    let settings = ["--limit", &items_text, "--set", "concurrency=8", "--quiet", "--out"];
+    let start = |out: &Path, server: &Server| {
+        let args = [&settings[..], &[text(out)]].concat();
+        command(&run("scan/simple#test", server, &args)).stdout(Stdio::null()).spawn().unwrap()
+    };
+    assert!(start(&straight, &peaceful).wait().unwrap().success());
+
+    let mut stream = Streams::new("wug", "kills", 0).item(0);
+    let mut child = start(&broken, &server);
+    let begun = |requests: usize| {
+        while server.requests.load(Ordering::SeqCst) <= requests {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    };
+    for kill in 0..kills {
+        // From the first request of this process to well within its work.
+        begun(server.requests.load(Ordering::SeqCst));
+        std::thread::sleep(Duration::from_millis(stream.below(40)));
+        assert!(child.try_wait().unwrap().is_none(), "it was over before kill {kill}");
+        child.kill().unwrap();
+        child.wait().unwrap();
+        // Requests of the killed process may still be at the server.
+        std::thread::sleep(Duration::from_millis(30));
+        child =
+            command(&["run", "--resume", text(&broken), "--quiet"]).stdout(Stdio::null()).spawn().unwrap();
+    }
+    assert!(child.wait().unwrap().success());
+    for file in ["scores.json", "predictions.jsonl"] {
+        let read = |out: &Path| fs::read_to_string(out.join(file)).unwrap();
+        assert_eq!(read(&straight), read(&broken), "{file} differs after {kills} kills");
+    }
+    let asked = server.asked.lock().unwrap();
+    assert_eq!(asked.len(), items, "no item is lost");
+    let repeated: usize = asked.values().map(|times| times - 1).sum();
+    eprintln!("{kills} kills: {repeated} of {items} asked again, at most {} may be", kills * CONCURRENCY);
+    assert!(repeated <= kills * CONCURRENCY, "{repeated} asked again after {kills} kills");
+}
+
+#[test]
+fn a_killed_run_is_resumed_without_loss() {
+    survives_kills(3, 200);
+}
+
+#[test]
+#[ignore = "takes minutes; scripts/nightly runs it"]
+fn a_hundred_kills_lose_nothing() {
+    survives_kills(100, 2000);
+}
+
+#[test]
+fn rows_of_a_table_can_be_models() {
+    let server = serve(knows(examples("scan/simple#test", 10)));
+    let folder = tempdir().unwrap();
+    let (file, out) = (folder.path().join("models.toml"), folder.path().join("out"));
+    let endpoint = server.url.trim_start_matches("endpoint=");
+    let head = "title = \"Models\"\npaper = \"ours\"\nsource = \"1\"\n\
+                [scale]\nsmoke = { limit = 10 }\ncpu = {}\npaper = {}\n\
+                [[column]]\nname = \"simple\"\ndataset = \"scan/simple\"\npart = \"test\"\n";
+    let row = |name: &str, prompt: &str| {
+        format!(
+            "[[row]]\nname = \"{name}\"\nrun = {{ learner = \"llm\", set = {{ model = \"{name}\", \
+             endpoint = \"{endpoint}\", prompt = \"{prompt}\" }} }}\n"
+        )
+    };
+    let rows = row("small", "zero-shot") + &row("large", "few-shot");
+    fs::write(&file, format!("{head}{rows}")).unwrap();
+    let args = ["reproduce", text(&file), "--scale", "smoke", "--out", text(&out), "--json"];
+    let table: Value = serde_json::from_str(&ok(&args)).unwrap();
+    for row in table["rows"].as_array().unwrap() {
+        assert_eq!(row["columns"][0]["mean"], 100.0, "{row}");
+    }
+    assert_eq!(server.requests.load(Ordering::SeqCst), 20);
+    ok(&args);
+    assert_eq!(server.requests.load(Ordering::SeqCst), 20, "what is done is not asked again");
+}
+
+/// A server that we did not write, on every benchmark, from the command line.
+#[test]
+fn llama_cpp_is_right_where_a_grammar_forces_it() {
+    let folder = tempdir().unwrap();
+    let Some(server) = llama::llama(folder.path()) else { return };
+    for dataset in
+        ["scan/length#test", "cogs/main#gen", "hint/symbol#test", "hint/image#test", "mns/circle#test"]
+    {
+        let shown: Value = serde_json::from_str(&ok(&["show", dataset, "-n", "6", "--json"])).unwrap();
+        let examples = shown["examples"].as_array().unwrap();
+        let targets: Vec<String> =
+            examples.iter().map(|example| example["target"].as_str().unwrap().to_owned()).collect();
+        // One request at a time, so that the n-th is for the n-th example, pictures or not.
+        let (next, pictures) = (AtomicUsize::new(0), Arc::new(AtomicUsize::new(0)));
+        let seen = Arc::clone(&pictures);
+        let url = llama::proxy(
+            &server.url,
+            Arc::new(move |body: &Value| {
+                let parts = body["messages"][1]["content"].as_array().map_or(0, Vec::len);
+                seen.fetch_add(parts, Ordering::SeqCst);
+                let target = targets.get(next.fetch_add(1, Ordering::SeqCst))?;
+                Some(format!("So it is.\n\nAnswer: {target}"))
+            }),
+        );
+        let endpoint = format!("endpoint={url}");
+        let run = |more: &[&str]| {
+            let args = [&["run", dataset][..], &["--learner", "llm", "--set", "model=random"], more].concat();
+            let mut command = command(&args);
+            command.env("OPENAI_API_KEY", llama::KEY).args([
+                "--set",
+                "concurrency=1",
+                "--limit",
+                "6",
+                "--json",
+            ]);
+            let output = command.output().unwrap();
+            assert!(output.status.success(), "{dataset}: {}", String::from_utf8_lossy(&output.stderr));
+            part(&String::from_utf8(output.stdout).unwrap())
+        };
+        let forced = run(&["--set", &endpoint]);
+        assert_eq!(
+            (forced["n"].as_u64(), forced["correct"].as_u64()),
+            (Some(6), Some(6)),
+            "{dataset}: {forced}"
+        );
+        let images = if dataset.starts_with("hint/image") || dataset.starts_with("mns") { 6 } else { 0 };
+        assert_eq!(pictures.load(Ordering::SeqCst), images, "{dataset}");
+    }
+}
+
+/// HTTPS with a certificate of one's own: refused with what to do, and trusted where `SSL_CERT_FILE` names it.
+#[test]
+#[cfg(unix)]
+fn https_trusts_whom_it_is_told_to() {
+    const SERVER: &str = r#"
+import http.server, json, ssl, sys
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        self.rfile.read(int(self.headers["Content-Length"]))
+        body = json.dumps({"choices": [{"index": 0, "message": {"content": "Answer: I_JUMP"}, "finish_reason": "stop"}]})
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body.encode())
+    def log_message(self, *_):
+        pass
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+context.load_cert_chain("cert.pem", "key.pem")
+server.socket = context.wrap_socket(server.socket, server_side=True)
+print(server.server_port, flush=True)
+server.serve_forever()
+"#;
+    struct Kill(std::process::Child);
+    impl Drop for Kill {
+        fn drop(&mut self) {
+            self.0.kill().ok();
+            self.0.wait().ok();
+        }
+    }
+    let folder = tempdir().unwrap();
+    let made = Command::new("openssl")
+        .args(["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", "key.pem", "-out", "cert.pem"])
+        .args(["-days", "2", "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"])
+        .args(["-addext", "basicConstraints=critical,CA:FALSE"])
+        .current_dir(folder.path())
+        .output();
+    if !made.is_ok_and(|made| made.status.success()) {
+        eprintln!("skipped: there is no openssl to make a certificate with");
+        return;
+    }
+    let started = Command::new("python3")
+        .args(["-c", SERVER])
+        .current_dir(folder.path())
+        .stdout(Stdio::piped())
+        .spawn();
+    let Ok(mut server) = started.map(Kill) else {
+        eprintln!("skipped: there is no Python to serve with");
+        return;
+    };
+    let mut port = String::new();
+    BufReader::new(server.0.stdout.take().unwrap()).read_line(&mut port).unwrap();
+    let endpoint = format!("endpoint=https://127.0.0.1:{}", port.trim());
+    let args = [
+        "run",
+        "scan/simple#test",
+        "--learner",
+        "llm",
+        "--set",
+        "model=m",
+        "--set",
+        &endpoint,
+        "--limit",
+        "3",
+    ];
+    let refused = command(&args).env_remove("SSL_CERT_FILE").output().unwrap();
+    let said = String::from_utf8_lossy(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(1), "{said}");
+    assert!(said.contains("invalid peer certificate") && said.contains("SSL_CERT_FILE"), "{said}");
+    let trusted =
+        command(&args).arg("--json").env("SSL_CERT_FILE", folder.path().join("cert.pem")).output().unwrap();
+    let said = String::from_utf8_lossy(&trusted.stderr);
+    assert!(trusted.status.success(), "{said}");
+    let part = part(&String::from_utf8(trusted.stdout).unwrap());
+    assert_eq!(part["states"]["counts"], json!({"answered": 3}), "{part}");
 }

@@ -41,10 +41,45 @@ fn show() {
     insta::assert_snapshot!(ok(&["show", "nacs/addprim-jump#val-dab", "-n", "1", "--json"]));
 }
 
+/// A shell that sources the script completes names.
+#[test]
+#[cfg(unix)]
+fn bash_completes_names() {
+    let script = ok(&["completions", "bash"]);
+    let complete = |words: &[&str]| {
+        let ask = format!(
+            "{script}\nCOMP_WORDS=(wug {}); COMP_CWORD={}; _wug wug '{}' '{}'; echo \"${{COMPREPLY[*]}}\"",
+            words.join(" "),
+            words.len(),
+            words[words.len() - 1],
+            words[words.len() - 2]
+        );
+        let output = std::process::Command::new("bash").args(["-c", &ask]).output();
+        output.ok().map(|output| String::from_utf8(output.stdout).unwrap().trim().to_owned())
+    };
+    let Some(datasets) = complete(&["run", "scan/len"]) else {
+        eprintln!("skipped: there is no bash");
+        return;
+    };
+    assert_eq!(datasets, "scan/length");
+    assert_eq!(
+        complete(&["run", "scan/length", "--learner", "transformer-rel-"]).unwrap(),
+        "transformer-rel-uni"
+    );
+    assert_eq!(complete(&["reproduce", "mns/tab"]).unwrap(), "mns/table-1");
+}
+
 #[test]
 fn completions_and_manual_pages() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
-        assert!(ok(&["completions", shell]).contains("generate"), "{shell}");
+        let script = ok(&["completions", shell]);
+        // What can be completed beside commands depends on the shell.
+        let names: &[&str] = match shell {
+            "bash" | "zsh" => &["generate", "scan/addprim-jump", "transformer-rel-uni", "mns/table-1"],
+            "fish" => &["generate", "transformer-rel-uni"],
+            _ => &["generate"],
+        };
+        assert!(names.iter().all(|name| script.contains(name)), "{shell}");
     }
     assert!(ok(&["man"]).starts_with(".ie"));
     let folder = tempfile::tempdir().unwrap();

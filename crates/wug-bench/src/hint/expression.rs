@@ -119,8 +119,6 @@ pub fn parse(text: &str) -> Result<Vec<u8>, String> {
         }
         let symbol = Symbol::of(character)
             .ok_or_else(|| format!("`{character}` (symbol {place}) is none of {SYMBOLS}"))?;
-        let wanted = if operand_next { "a number or `(`" } else { "an operator or `)`" };
-        let misplaced = Err(format!("expected {wanted} at symbol {place}, found `{character}`"));
         match (symbol.leaf(), symbol.precedence()) {
             (Some(_), _) if operand_next => {
                 done.push(vec![symbol.0]);
@@ -144,7 +142,10 @@ pub fn parse(text: &str) -> Result<Vec<u8>, String> {
                     None => return Err(format!("`)` at symbol {place} closes nothing")),
                 }
             },
-            _ => return misplaced,
+            _ => {
+                let wanted = if operand_next { "a number or `(`" } else { "an operator or `)`" };
+                return Err(format!("expected {wanted} at symbol {place}, found `{character}`"));
+            }
         }
     }
     if operand_next {

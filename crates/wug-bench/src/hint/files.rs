@@ -117,26 +117,26 @@ struct Object {
     img_paths: Vec<String>,
 }
 
-/// Checks an expression against its value.
-fn check_value(text: &str, result: &str) -> Result<Expression, String> {
-    let shown: String = text.chars().take(80).collect();
-    let prefix = parse(text).map_err(|what| format!("`{shown}` is not an expression: {what}"))?;
+/// Checks an expression against its value; the expression and its prefix form.
+fn check_value(text: &str, result: &str) -> Result<(Expression, Vec<u8>), String> {
+    let shown = || text.chars().take(80).collect::<String>();
+    let prefix = parse(text).map_err(|what| format!("`{}` is not an expression: {what}", shown()))?;
     let mut expression = Expression::default();
     if expression.set(&prefix).is_none() {
-        return Err(format!("`{shown}` has no value: it divides by 0 or is too large"));
+        return Err(format!("`{}` has no value: it divides by 0 or is too large", shown()));
     }
     if expression.text() != text {
-        return Err(format!("`{shown}` is written `{}`", expression.text()));
+        return Err(format!("`{}` is written `{}`", shown(), expression.text()));
     }
     if expression.result.to_string() != result {
         let said: String = result.chars().take(40).collect();
-        return Err(format!("`{shown}` is {}, not {said}", expression.result));
+        return Err(format!("`{}` is {}, not {said}", shown(), expression.result));
     }
-    Ok(expression)
+    Ok((expression, prefix))
 }
 
 fn check(object: Object) -> Result<Checked, String> {
-    let expression = check_value(&object.expr, &object.res.to_string())?;
+    let (expression, prefix) = check_value(&object.expr, &object.res.to_string())?;
     let wrong = |field: &str| Err(format!("`{field}` of `{}` is not what follows from it", object.expr));
     if object.head.is_some_and(|head| head != expression.heads) {
         return wrong("head");
@@ -147,17 +147,13 @@ fn check(object: Object) -> Result<Checked, String> {
     if !object.img_paths.is_empty() && object.img_paths.len() != expression.tokens.len() {
         return wrong("img_paths");
     }
-    let prefix = parse(&object.expr)?;
     Ok(Checked { prefix, subset: object.eval, images: object.img_paths })
 }
 
 /// Checks rows of a JSONL or Parquet file, with what it says about their subsets.
 pub fn check_raw(raw: RawPart, subsets: &[String]) -> Result<CheckedPart> {
     let checked = |(i, row): (usize, &wug_data::RawRow)| match check_value(&row.input, &row.target) {
-        Ok(_) => {
-            let prefix = parse(&row.input).map_err(|what| raw.fail(row, what))?;
-            Ok(Checked { prefix, subset: subsets.get(i).cloned(), images: Vec::new() })
-        }
+        Ok((_, prefix)) => Ok(Checked { prefix, subset: subsets.get(i).cloned(), images: Vec::new() }),
         Err(what) => Err(raw.fail(row, what)),
     };
     let rows = raw.rows.par_iter().enumerate().map(checked).collect::<Result<_>>()?;

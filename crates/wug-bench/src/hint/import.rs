@@ -4,6 +4,8 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use rayon::prelude::*;
+
 use wug_data::{Error, Part, Result, read_fact};
 
 use super::expression::Expression;
@@ -43,14 +45,17 @@ pub fn import(folder: &Path, dataset: &str, design: &Design) -> Result<Imported>
 
     let mut imported =
         Imported { prefixes: Vec::new(), subsets: Vec::new(), parts: Vec::new(), images: Vec::new() };
-    let mut known: HashMap<Vec<u8>, u32> = HashMap::new();
-    for (name, part) in names.into_iter().zip(parts) {
+    let mut known: HashMap<&[u8], u32> =
+        HashMap::with_capacity(parts.iter().map(|part| part.rows.len()).sum());
+    for (name, part) in names.iter().zip(&parts) {
+        let subsets: Vec<Result<u8, String>> =
+            part.rows.par_iter().map(|row| subset_of(design, &row.prefix, name)).collect();
         let mut rows = Vec::with_capacity(part.rows.len());
-        for (i, row) in part.rows.iter().enumerate() {
+        for ((i, row), subset) in part.rows.iter().enumerate().zip(subsets) {
             let next = imported.prefixes.len() as u32;
-            let row_of_table = *known.entry(row.prefix.clone()).or_insert(next);
+            let row_of_table = *known.entry(&row.prefix).or_insert(next);
             if row_of_table == next {
-                let mut subset = subset_of(design, &row.prefix, name).map_err(|what| part.fail(i, what))?;
+                let mut subset = subset.map_err(|what| part.fail(i, what))?;
                 if written.is_some() && SUBSETS[subset as usize] == "SS" && row.subset.as_deref() == Some("I")
                 {
                     subset = 0; // a row of train that the excerpt does not have
@@ -59,15 +64,16 @@ pub fn import(folder: &Path, dataset: &str, design: &Design) -> Result<Imported>
                 imported.subsets.push(subset);
             }
             let subset = SUBSETS[imported.subsets[row_of_table as usize] as usize];
-            if name != "train" && row.subset.as_ref().is_some_and(|said| said != subset) {
+            if *name != "train" && row.subset.as_ref().is_some_and(|said| said != subset) {
                 let said = row.subset.as_deref().unwrap_or_default();
                 return Err(part.fail(i, format!("belongs to subset {subset}, not {said}")));
             }
             rows.push(row_of_table);
         }
-        imported.parts.push(Part::new(name, rows));
-        imported.images.push(part.rows.into_iter().map(|row| row.images).collect());
+        imported.parts.push(Part::new(*name, rows));
     }
+    let images = |part: CheckedPart| part.rows.into_iter().map(|row| row.images).collect();
+    imported.images = parts.into_iter().map(images).collect();
     Ok(imported)
 }
 
@@ -77,24 +83,26 @@ fn subset_of(design: &Design, prefix: &[u8], part: &str) -> Result<u8, String> {
     let mut expression = Expression::default();
     expression.set(prefix).expect("an expression was checked when it was read");
     let (operators, largest) = (expression.operators(), expression.largest);
-    let text = expression.text();
+    let text = || expression.text();
     if operators > design.operators {
-        return Err(format!("`{text}` has {operators} operators, more than {}", design.operators));
+        return Err(format!("`{}` has {operators} operators, more than {}", text(), design.operators));
     }
     if largest > design.value {
-        return Err(format!("`{text}` has a part worth {largest}, more than {}", design.value));
+        return Err(format!("`{}` has a part worth {largest}, more than {}", text(), design.value));
     }
     if let Some(symbol) = design.symbol.filter(|symbol| !prefix.contains(&symbol.0)) {
-        return Err(format!("`{text}` is without `{}`", symbol.character()));
+        return Err(format!("`{}` is without `{}`", text(), symbol.character()));
     }
     let (long, large) = (operators > design.train_operators, largest > design.train_value);
     match (part, long, large) {
         ("train", false, false) => Ok(0),
-        ("train", true, _) => {
-            Err(format!("`{text}` has {operators} operators; train has at most {}", design.train_operators))
-        }
+        ("train", true, _) => Err(format!(
+            "`{}` has {operators} operators; train has at most {}",
+            text(),
+            design.train_operators
+        )),
         ("train", _, true) => {
-            Err(format!("`{text}` has a part worth {largest}; train has at most {}", design.train_value))
+            Err(format!("`{}` has a part worth {largest}; train has at most {}", text(), design.train_value))
         }
         _ => Ok(design.subset_unseen(prefix)),
     }

@@ -1,6 +1,8 @@
 //! A server that follows a script, and what tests of asking share.
 #![allow(dead_code)] // Each test file uses some of it.
 
+pub(crate) mod llama;
+
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};

@@ -1,12 +1,15 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 
+use indicatif::ProgressBar;
+
 use wug_bench::{Address, Draw, Judge, Settings, Source};
 use wug_data::{Dataset, Error, Fact, Prediction, Predictions, Result, Selection, write_file};
 use wug_run::{Explained, PredictionsRead, Scored, Scores, Suspect, mismatch, score};
 
 use crate::args::Score;
 use crate::output::{Done, json, out, shorten};
+use crate::progress::spinner;
 use crate::scores::{show_errors, write_scores, write_verdicts};
 
 pub(crate) fn run(args: &Score) -> Done {
@@ -42,7 +45,9 @@ pub(crate) fn run(args: &Score) -> Done {
         write_file(path, |out| write_verdicts(&scored, out))?;
     }
     let benchmark = &*address.benchmark;
+    let spinner = args.importance.then(|| spinner("measuring which facts decide"));
     let mut scores = Scores::new(benchmark, &dataset, metric, &scored, &facts, args.importance)?;
+    spinner.inspect(ProgressBar::finish_and_clear);
     scores.hint = mismatch(&Suspect {
         benchmark,
         dataset_name: &address.dataset,
