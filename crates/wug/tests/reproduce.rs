@@ -125,10 +125,22 @@ fn a_table_whose_time_is_up_goes_on() {
     let stopped = run(&["--time-limit", "0s"]);
     let said = String::from_utf8(stopped.stderr).unwrap();
     assert_eq!(stopped.status.code(), Some(3), "{said}");
-    assert_eq!(said.trim(), "stopped: the time is up, runs that are not done: 3; the same command goes on");
-    assert!(String::from_utf8(stopped.stdout).unwrap().contains("open"));
+    let lines: Vec<&str> = said.lines().collect();
+    assert!(lines[0].starts_with("3 runs, about "), "a plan comes first: {said}");
+    assert_eq!(lines[1], "stopped: the time is up, runs that are not done: 3; the same command goes on");
+    assert!(String::from_utf8(stopped.stdout).unwrap().contains("not run"));
     let done = run(&["--time-limit", "1h"]);
-    assert!(done.status.success() && !String::from_utf8(done.stdout).unwrap().contains("open"));
+    assert!(done.status.success() && !String::from_utf8(done.stdout).unwrap().contains("not run"));
+    let said = String::from_utf8(done.stderr).unwrap();
+    for (i, line) in said.lines().skip(1).enumerate() {
+        // Row, time left, and what is run.
+        assert!(line.starts_with(&format!("[{}/3, about ", i + 1)) && line.contains(" left] "), "{said}");
+        assert!(
+            line.contains(": transformer") || line.contains(": lstm") || line.contains(": gru"),
+            "{said}"
+        );
+    }
+    assert_eq!(said.lines().count(), 4, "{said}");
     let said = fails(2, &["reproduce", "hint/scan-length", "--time-limit", "soon"]);
     assert!(said.contains("such as 2h, 90m or 1h30m"), "{said}");
 }
