@@ -31,6 +31,9 @@ pub struct RunRecord {
     pub status: Status,
     /// Seconds that were spent on it, by all the processes that went on with it.
     pub seconds: f64,
+    /// The machine that it was begun on; older versions of wug did not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<Machine>,
     /// What came out; kept in `scores.json`.
     #[serde(skip)]
     pub scores: Option<Scores>,
@@ -46,6 +49,35 @@ pub enum Status {
     Done,
 }
 
+/// What a run was computed on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Machine {
+    /// The operating system.
+    pub system: String,
+    /// The architecture.
+    pub architecture: String,
+    /// The processor, where the system says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub processor: Option<String>,
+    /// Cores that could be used.
+    pub cores: usize,
+}
+
+impl Machine {
+    fn this() -> Self {
+        let processor = fs::read_to_string("/proc/cpuinfo").ok().and_then(|text| {
+            let line = text.lines().find(|line| line.starts_with("model name"))?;
+            Some(line.split_once(':')?.1.trim().to_owned())
+        });
+        Self {
+            system: std::env::consts::OS.to_owned(),
+            architecture: std::env::consts::ARCH.to_owned(),
+            processor,
+            cores: std::thread::available_parallelism().map_or(1, usize::from),
+        }
+    }
+}
+
 impl RunRecord {
     pub(crate) fn new(spec: &RunSpec) -> Self {
         Self {
@@ -54,6 +86,7 @@ impl RunRecord {
             spec: spec.clone(),
             status: Status::Unfinished,
             seconds: 0.0,
+            machine: Some(Machine::this()),
             scores: None,
         }
     }
