@@ -10,15 +10,30 @@
 //! ```
 
 mod chart;
+mod compare;
 mod experiment;
+mod judged;
+pub mod plot;
 mod published;
+mod report;
+mod serve;
 
 pub use chart::{csv, svg};
-pub use experiment::{
-    Column, EXPERIMENTS, Evaluation, Experiment, Figure, Fit, Line, Ours, Outcome, Row, Run, Scale,
-    TableDocument, Theirs, experiment_csv, experiment_text, figure, latex, markdown,
+pub use compare::{
+    COMPARISON_SCHEMA, Change, ChangeOfGroup, ChangesByFact, Comparison, Flip, Method, Pair, PartComparison,
+    System, SystemScore, mcnemar, paired_interval, seeded_interval,
 };
+pub use experiment::{
+    Column, ColumnDocument, EXPERIMENTS, Evaluation, Experiment, Figure, Fit, Line, Ours, Outcome, Row,
+    RowDocument, Run, Scale, TableDocument, Theirs, experiment_csv, experiment_text, figure, latex, markdown,
+};
+pub use judged::{Datasets, Judged, JudgedPart, seed_folders};
 pub use published::{
     Compared, Decoding, Filter, Number, Origin, Place, Size, SpreadKind, Summary, compared, published,
     published_sizes,
 };
+pub use report::{
+    Curve, ExampleTable, ExperimentReport, FactColumn, PartReport, Problem, Provenance, PublishedNumber,
+    REPORT_SCHEMA, ReasonsByFact, Report, RunExamples, RunReport, SummaryRow, Training,
+};
+pub use serve::serve;

@@ -34,6 +34,9 @@ pub struct RunRecord {
     /// How training went, of a learner that is trained step by step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub training: Option<Training>,
+    /// The machine that it was begun on; older versions of wug did not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<Machine>,
     /// What came out; kept in `scores.json`.
     #[serde(skip)]
     pub scores: Option<Scores>,
@@ -49,6 +52,35 @@ pub enum Status {
     Done,
 }
 
+/// What a run was computed on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Machine {
+    /// The operating system.
+    pub system: String,
+    /// The architecture.
+    pub architecture: String,
+    /// The processor, where the system says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub processor: Option<String>,
+    /// Cores that could be used.
+    pub cores: usize,
+}
+
+impl Machine {
+    fn this() -> Self {
+        let processor = fs::read_to_string("/proc/cpuinfo").ok().and_then(|text| {
+            let line = text.lines().find(|line| line.starts_with("model name"))?;
+            Some(line.split_once(':')?.1.trim().to_owned())
+        });
+        Self {
+            system: std::env::consts::OS.to_owned(),
+            architecture: std::env::consts::ARCH.to_owned(),
+            processor,
+            cores: std::thread::available_parallelism().map_or(1, usize::from),
+        }
+    }
+}
+
 impl RunRecord {
     pub(crate) fn new(spec: &RunSpec) -> Self {
         Self {
@@ -58,6 +90,7 @@ impl RunRecord {
             status: Status::Unfinished,
             seconds: 0.0,
             training: None,
+            machine: Some(Machine::this()),
             scores: None,
         }
     }

@@ -24,7 +24,7 @@ mod spec;
 
 pub use batch::{Batch, Begins, Outcome, Plan};
 pub use execute::{Options, Prepared, Run};
-pub use folder::{Existing, RUN_SCHEMA, RunRecord, Status};
+pub use folder::{Existing, Machine, RUN_SCHEMA, RunRecord, Status};
 pub use neighbours::{Neighbour, Neighbours};
 pub use scores::{
     AnswerStates, Explained, FeatureShare, Group, GroupValue, Groups, Importance, PartScores, PassAtK,

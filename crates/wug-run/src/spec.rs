@@ -112,7 +112,7 @@ impl RunSpec {
     }
 
     /// What was chosen about the data.
-    pub(crate) fn data_settings(&self) -> DataSettings {
+    pub fn data_settings(&self) -> DataSettings {
         let mut settings = DataSettings::default();
         self.with.iter().for_each(|(key, value)| settings.set(key, value));
         settings

@@ -30,6 +30,8 @@ Examples:
   wug score scan/length --predictions out.txt  the right score
   wug run scan/length --learner induced        a learner's score
   wug reproduce mns/table-1                    a paper's table, ours beside theirs
+  wug compare runs/lstm runs/induced           paired difference with its interval
+  wug report runs --out report.html            one page to look at
   wug convert cogs recogs/v2 --in train.tsv --out recogs.tsv
 
 DATASET is BENCHMARK/DATASET as `wug list` prints it; #PART behind it picks a part.
@@ -58,6 +60,10 @@ pub(crate) enum Command {
     Run(Run),
     /// Run a table or figure of a paper, and print it beside the paper's
     Reproduce(Reproduce),
+    /// Compare runs on the same examples: paired differences, and what flipped
+    Compare(Compare),
+    /// Make one page to look at from runs and experiments
+    Report(Report),
     /// Print a script that completes wug's commands in your shell
     #[command(after_help = "Example: wug completions bash > ~/.local/share/bash-completion/completions/wug")]
     Completions {
@@ -491,6 +497,64 @@ pub(crate) struct Reproduce {
     /// One JSON document
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(clap::Args)]
+#[command(after_help = "\
+The first run is the baseline. Runs that differ by --learner-seed alone are one system, and a folder of `wug run --seeds`
+stands for all of its seeds: then seeds are resampled as well as examples.
+
+Examples:
+  wug compare runs/lstm runs/transformer --by action-length
+  wug compare a.txt b.txt --dataset cogs/main#gen --by type")]
+pub(crate) struct Compare {
+    /// Run folders, or with --dataset files of predictions
+    #[arg(value_name = "RUN", required = true, num_args = 1.., value_hint = ValueHint::AnyPath)]
+    pub(crate) runs: Vec<PathBuf>,
+    /// The dataset, or a part of it, that files of predictions are for
+    #[arg(long, value_name = "DATASET[#PART]")]
+    pub(crate) dataset: Option<String>,
+    /// What changed by a fact, such as action-length; may be given again
+    #[arg(long, value_name = "FACT")]
+    pub(crate) by: Vec<String>,
+    /// How to judge [default: the metric of the runs]
+    #[arg(long, value_name = "METRIC")]
+    pub(crate) metric: Option<String>,
+    /// List the first N examples that flipped
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) flips: usize,
+    #[command(flatten)]
+    pub(crate) data: Data,
+    /// One JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(clap::Args)]
+#[command(after_help = "\
+DIR is the folder of a run, of an experiment, or one that has such folders below it. Folders that cannot be read are listed
+on the page.
+
+Examples:
+  wug report runs/lstm runs/induced --out report.html
+  wug report runs/mns/table-1/cpu --out table-1.html --json table-1.json
+  wug report runs/lstm --watch")]
+pub(crate) struct Report {
+    /// Folders of runs and experiments
+    #[arg(value_name = "DIR", required = true, num_args = 1.., value_hint = ValueHint::DirPath)]
+    pub(crate) folders: Vec<PathBuf>,
+    /// The page to write
+    #[arg(long, value_name = "FILE", default_value = "report.html", value_hint = ValueHint::FilePath)]
+    pub(crate) out: PathBuf,
+    /// Write what the page shows as one JSON document, too
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) json: Option<PathBuf>,
+    /// Serve the page on 127.0.0.1 instead, and update it while runs go on
+    #[arg(long, conflicts_with_all = ["out", "json"])]
+    pub(crate) watch: bool,
+    /// The port to serve on [default: any that is free]
+    #[arg(long, value_name = "PORT", requires = "watch", default_value_t = 0, hide_default_value = true)]
+    pub(crate) port: u16,
 }
 
 #[derive(Clone, Copy, ValueEnum)]

@@ -31,6 +31,8 @@ fn main() -> ExitCode {
         Command::Score(score) => commands::score::run(&score),
         Command::Run(run) => commands::run::run(&run),
         Command::Reproduce(reproduce) => commands::reproduce::run(&reproduce),
+        Command::Compare(compare) => commands::compare::run(&compare),
+        Command::Report(report) => commands::report::run(&report),
         Command::Completions { shell } => commands::help::completions(shell),
         Command::Man { out } => commands::help::man(out.as_deref()),
     };

@@ -22,6 +22,8 @@ pub struct Prediction {
     pub draw: Option<String>,
     /// The input that was answered, where the file says so.
     pub input: Option<String>,
+    /// How it was derived, where the file says so.
+    pub explanation: Option<String>,
 }
 
 /// What a model answered, as read from a file.

@@ -88,7 +88,7 @@ fn row(line: usize, value: Value) -> std::result::Result<Prediction, String> {
         Some(Value::String(text)) => Ok(Some(text)),
         Some(Value::Number(number)) if key == "draw" => Ok(Some(number.to_string())),
         // Data that goes with a prediction may have any form; only text can be compared.
-        Some(_) if key == "input" => Ok(None),
+        Some(_) if key == "input" || key == "explanation" => Ok(None),
         Some(other) => Err(format!("`{key}` is {}, not text", kind(&other))),
     };
     Ok(Prediction {
@@ -96,6 +96,7 @@ fn row(line: usize, value: Value) -> std::result::Result<Prediction, String> {
         id: word("id")?,
         draw: word("draw")?,
         input: word("input")?,
+        explanation: word("explanation")?,
         text: text(prediction)?,
     })
 }
@@ -248,6 +249,7 @@ impl Header {
             text: fields[self.prediction].to_owned(),
             draw: field(self.draw).filter(|draw| !draw.is_empty()),
             input: field(self.input),
+            explanation: None,
         })
     }
 }

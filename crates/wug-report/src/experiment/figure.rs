@@ -1,232 +1,121 @@
-//! A table as a picture: ours in full colour, theirs beside it, paler.
+//! A table as a picture: ours in full colour, theirs beside it, dashed or paler.
 
-use std::fmt::Write;
-
-use super::{Figure, Outcome};
-
-pub(super) const COLOURS: [&str; 9] =
-    ["#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#bbbbbb", "#000000", "#994455"];
-const LEFT: f64 = 60.0;
-const TOP: f64 = 44.0;
-const HEIGHT: f64 = 260.0;
-/// About how wide a letter is.
-const LETTER: f64 = 6.0;
+use super::{Figure, Line, Outcome};
+use crate::plot::{
+    BarPlot, BarSeries, Estimate, FittedLine, LinePlot, LineSeries, Paper, Point, ScatterPlot, ScatterSeries,
+};
 
 /// One line or colour of bars.
 struct Series {
     name: String,
-    colour: &'static str,
-    is_theirs: bool,
-    /// For each column the value and its spread.
-    points: Vec<Option<(f64, f64)>>,
+    style: usize,
+    is_published: bool,
+    /// A value for each column.
+    values: Vec<Option<Estimate>>,
 }
 
-/// The picture of an experiment that has one, as SVG.
+/// The picture of an experiment that has one, as an SVG file.
 pub fn figure(outcome: &Outcome) -> Option<String> {
-    let kind = outcome.experiment.figure?;
-    if kind == Figure::Fit {
-        return super::scatter::scatter(outcome);
-    }
-    let series = series(outcome);
-    let columns = outcome.experiment.columns.len().max(1);
-    let step = (640.0 / columns as f64).max(26.0);
-    let width = LEFT + step * columns as f64 + 20.0;
-    let rows = series.len().div_ceil(2) as f64;
-    // Names that would run into each other are written downwards.
-    let longest = outcome.experiment.columns.iter().map(|column| column.name.chars().count()).max();
-    let label = LETTER * longest.unwrap_or_default() as f64;
-    let bottom = TOP + HEIGHT + if label > step { label - 10.0 } else { 0.0 };
-    let mut out = heading(outcome, width, bottom + 62.0 + 18.0 * rows);
-    axes(&mut out, outcome, (step, width), bottom, label > step);
-    for (i, one) in series.iter().enumerate() {
-        match kind {
-            Figure::Lines | Figure::Fit => line(&mut out, one, step),
-            Figure::Bars => bars(&mut out, one, (i, series.len()), step),
+    figure_on(outcome, Paper::White)
+}
+
+/// The same for a page.
+pub(crate) fn figure_on(outcome: &Outcome, paper: Paper) -> Option<String> {
+    let experiment = &outcome.experiment;
+    let title = experiment.title.clone();
+    let warning = outcome.warning().map(str::to_owned);
+    let x_label = experiment.axis.clone().unwrap_or_default();
+    let is_importance = experiment.columns.iter().any(|column| column.importance.is_some());
+    let y_label = if is_importance { "percent of all importance" } else { "percent right" }.to_owned();
+    let names = || experiment.columns.iter().map(|column| column.name.clone()).collect();
+    match experiment.figure? {
+        Figure::Fit => scatter(outcome)?.svg(paper),
+        Figure::Lines => {
+            let series = series(outcome).into_iter().map(Series::line).collect();
+            let (x_names, y_range) = (names(), Some((0.0, 100.0)));
+            Some(LinePlot { title, warning, x_label, y_label, x_names, y_range, series }.svg(paper))
+        }
+        Figure::Bars => {
+            let series = series(outcome).into_iter().map(Series::bars).collect();
+            let top = Some(100.0);
+            let plot = BarPlot {
+                title,
+                warning,
+                x_label,
+                y_label,
+                top,
+                names: names(),
+                series,
+                ..BarPlot::default()
+            };
+            Some(plot.svg(paper))
         }
     }
-    legend(&mut out, &series, kind, width, bottom);
-    out.push_str("</svg>\n");
-    Some(out)
 }
 
-/// The beginning of a picture: its size, its title and what is to be said first.
-pub(super) fn heading(outcome: &Outcome, width: f64, total: f64) -> String {
-    let mut out = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {total:.0}\" \
-         font-family=\"sans-serif\" font-size=\"11\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
-    );
-    let _ = writeln!(
-        out,
-        "<text x=\"{LEFT}\" y=\"18\" font-size=\"14\">{}</text>",
-        escaped(&outcome.experiment.title)
-    );
-    if let Some(warning) = outcome.warning() {
-        let _ = writeln!(out, "<text x=\"{LEFT}\" y=\"34\" fill=\"#cc0000\">{warning}</text>");
+impl Series {
+    fn line(self) -> LineSeries {
+        let point = |(x, estimate): (usize, &Option<Estimate>)| {
+            estimate.map(|Estimate { value, interval }| Point { x: x as f64, y: value, interval })
+        };
+        LineSeries {
+            points: self.values.iter().enumerate().map(point).collect(),
+            name: self.name,
+            style: self.style,
+            is_published: self.is_published,
+        }
     }
-    out
+
+    fn bars(self) -> BarSeries {
+        let Self { name, style, is_published, values } = self;
+        BarSeries { name, style, is_published, values }
+    }
 }
 
 /// What there is to draw: rows that were run, and the paper's.
 fn series(outcome: &Outcome) -> Vec<Series> {
     let mut all = Vec::new();
-    for (i, (row, ours)) in outcome.experiment.rows.iter().zip(&outcome.ours).enumerate() {
-        let colour = COLOURS[i % COLOURS.len()];
-        let points: Vec<_> =
-            ours.iter().map(|ours| Some((ours.mean()?, ours.spread().unwrap_or_default()))).collect();
-        if points.iter().any(Option::is_some) {
-            all.push(Series { name: row.name.clone(), colour, is_theirs: false, points });
-        }
-        let points: Vec<_> = row
-            .theirs
+    for (style, (row, ours)) in outcome.experiment.rows.iter().zip(&outcome.ours).enumerate() {
+        let values: Vec<_> = ours
             .iter()
-            .map(|theirs| theirs.as_ref().map(|theirs| (theirs.value, theirs.spread.unwrap_or_default())))
+            .map(|ours| Some(Estimate::around(ours.mean()?, ours.spread().unwrap_or_default())))
             .collect();
-        if points.iter().any(Option::is_some) {
-            all.push(Series { name: format!("{}, published", row.name), colour, is_theirs: true, points });
+        if values.iter().any(Option::is_some) {
+            all.push(Series { name: row.name.clone(), style, is_published: false, values });
+        }
+        let theirs = row.theirs.iter().map(|theirs| {
+            let theirs = theirs.as_ref()?;
+            Some(Estimate::around(theirs.value, theirs.spread.unwrap_or_default()))
+        });
+        let values: Vec<_> = theirs.collect();
+        if values.iter().any(Option::is_some) {
+            all.push(Series { name: format!("{}, published", row.name), style, is_published: true, values });
         }
     }
     all
 }
 
-fn height(value: f64) -> f64 {
-    TOP + HEIGHT * (1.0 - value.clamp(0.0, 100.0) / 100.0)
-}
-
-fn axes(out: &mut String, outcome: &Outcome, (step, width): (f64, f64), bottom: f64, downwards: bool) {
-    for tick in 0..=5 {
-        let value = f64::from(tick) * 20.0;
-        let (y, right) = (height(value), width - 20.0);
-        let _ = writeln!(
-            out,
-            "<line x1=\"{LEFT}\" x2=\"{right:.1}\" y1=\"{y:.1}\" y2=\"{y:.1}\" stroke=\"#ddd\"/>"
-        );
-        let (x, y) = (LEFT - 6.0, y + 4.0);
-        let _ = writeln!(out, "<text x=\"{x}\" y=\"{y:.1}\" text-anchor=\"end\">{value:.0}</text>");
-    }
-    let middle = TOP + HEIGHT / 2.0;
-    let is_importance = outcome.experiment.columns.iter().any(|column| column.importance.is_some());
-    let measured = if is_importance { "percent of all importance" } else { "percent right" };
-    let _ = writeln!(
-        out,
-        "<text x=\"16\" y=\"{middle}\" text-anchor=\"middle\" transform=\"rotate(-90 16 {middle})\">{measured}</text>"
-    );
-    for (i, column) in outcome.experiment.columns.iter().enumerate() {
-        let (x, name) = (LEFT + step * (i as f64 + 0.5), escaped(&column.name));
-        let _ = if downwards {
-            let (x, y) = (x + 4.0, TOP + HEIGHT + 8.0);
-            writeln!(
-                out,
-                "<text x=\"{x:.1}\" y=\"{y}\" text-anchor=\"end\" transform=\"rotate(-90 {x:.1} {y})\">{name}</text>"
-            )
-        } else {
-            writeln!(
-                out,
-                "<text x=\"{x:.1}\" y=\"{}\" text-anchor=\"middle\">{name}</text>",
-                TOP + HEIGHT + 16.0
-            )
-        };
-    }
-    if let Some(axis) = &outcome.experiment.axis {
-        let (x, y) = ((LEFT + width - 20.0) / 2.0, bottom + 34.0);
-        let _ = writeln!(out, "<text x=\"{x:.1}\" y=\"{y}\" text-anchor=\"middle\">{}</text>", escaped(axis));
-    }
-}
-
-/// A line through columns that follow each other, and none across one that is not known; the paper's is dashed.
-fn line(out: &mut String, series: &Series, step: f64) {
-    let at = |i: usize| LEFT + step * (i as f64 + 0.5);
-    let dash = if series.is_theirs { " stroke-dasharray=\"5 4\"" } else { "" };
-    let colour = series.colour;
-    let mut first = 0;
-    for known in series.points.split(Option::is_none) {
-        let places = known.iter().flatten().enumerate().map(|(i, point)| (at(first + i), height(point.0)));
-        let path: Vec<String> = places.map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
-        first += known.len() + 1;
-        if path.len() > 1 {
-            let _ = writeln!(
-                out,
-                "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"1.8\"{dash}/>",
-                path.join(" ")
-            );
-        }
-    }
-    for (i, (value, spread)) in
-        series.points.iter().enumerate().filter_map(|(i, point)| point.map(|p| (i, p)))
-    {
-        let (x, y) = (at(i), height(value));
-        whisker(out, x, value, spread, colour);
-        let fill = if series.is_theirs { "white" } else { colour };
-        let _ = writeln!(
-            out,
-            "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3\" fill=\"{fill}\" stroke=\"{colour}\"/>"
-        );
-    }
-}
-
-/// A bar for each column; the paper's is paler.
-fn bars(out: &mut String, series: &Series, (i, of): (usize, usize), step: f64) {
-    let width = (step * 0.8 / of as f64).min(40.0);
-    let opacity = opacity(series);
-    for (column, point) in series.points.iter().enumerate() {
-        let Some((value, spread)) = *point else { continue };
-        let middle = LEFT + step * (column as f64 + 0.5) + width * (i as f64 + 0.5 - of as f64 / 2.0);
-        let (x, y) = (middle - width / 2.0, height(value));
-        let tall = TOP + HEIGHT - y;
-        let colour = series.colour;
-        let _ = writeln!(
-            out,
-            "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{tall:.1}\" fill=\"{colour}\" opacity=\"{opacity}\"/>"
-        );
-        whisker(out, middle, value, spread, "#333");
-    }
-}
-
-/// The standard deviation, up and down.
-fn whisker(out: &mut String, x: f64, value: f64, spread: f64, colour: &str) {
-    if spread > 0.0 {
-        let (top, bottom) = (height(value + spread), height(value - spread));
-        let _ = writeln!(
-            out,
-            "<line x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"{top:.1}\" y2=\"{bottom:.1}\" stroke=\"{colour}\"/>"
-        );
-    }
-}
-
-fn legend(out: &mut String, series: &[Series], kind: Figure, width: f64, bottom: f64) {
-    for (i, one) in series.iter().enumerate() {
-        let x = LEFT + (i % 2) as f64 * (width - LEFT) / 2.0;
-        let y = bottom + 54.0 + 18.0 * (i / 2) as f64;
-        let colour = one.colour;
-        match kind {
-            Figure::Lines | Figure::Fit => {
-                let dash = if one.is_theirs { " stroke-dasharray=\"5 4\"" } else { "" };
-                let (end, middle) = (x + 22.0, y - 4.0);
-                let _ = writeln!(
-                    out,
-                    "<line x1=\"{x:.1}\" x2=\"{end:.1}\" y1=\"{middle:.1}\" y2=\"{middle:.1}\" stroke=\"{colour}\" \
-                     stroke-width=\"2\"{dash}/>"
-                );
-            }
-            Figure::Bars => {
-                let (left, top) = (x + 6.0, y - 9.0);
-                let opacity = opacity(one);
-                let _ = writeln!(
-                    out,
-                    "<rect x=\"{left:.1}\" y=\"{top:.1}\" width=\"11\" height=\"11\" fill=\"{colour}\" opacity=\"{opacity}\"/>"
-                );
-            }
-        }
-        let _ = writeln!(out, "<text x=\"{:.1}\" y=\"{y:.1}\">{}</text>", x + 28.0, escaped(&one.name));
-    }
-}
-
-/// The paper's bars are paler.
-fn opacity(series: &Series) -> &'static str {
-    if series.is_theirs { "0.4" } else { "1" }
-}
-
-pub(super) fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+/// Numbers by size, with the lines that are fitted to them and the paper's.
+fn scatter(outcome: &Outcome) -> Option<ScatterPlot> {
+    let fit = outcome.experiment.fit.as_ref()?;
+    let fitted = |name: &str, line: Line| FittedLine {
+        name: format!("{name}: {}", fit.leads(line)),
+        slope: line.slope,
+        intercept: line.intercept,
+    };
+    let series = outcome.experiment.rows.iter().zip(&outcome.points).map(|(row, points)| ScatterSeries {
+        name: row.name.clone(),
+        points: points.clone(),
+        fit: Line::fitted(points).map(|line| fitted(&row.name, line)),
+    });
+    Some(ScatterPlot {
+        title: outcome.experiment.title.clone(),
+        warning: outcome.warning().map(str::to_owned),
+        x_label: fit.by.name().to_owned(),
+        y_label: "percent right".to_owned(),
+        series: series.collect(),
+        published: Some(fitted("published", fit.theirs)),
+    })
 }
 
 #[cfg(test)]
@@ -249,13 +138,14 @@ mod tests {
             run = { learner = "search-pure" }
             published = [10, 20]
         "#;
-        for (kind, marks) in [("lines", 4), ("bars", 6)] {
+        for (kind, marks) in [("lines", 4 + 2), ("bars", 4)] {
             let text = text.replace("\"lines\"", &format!("\"{kind}\""));
             let experiment = Experiment::read("x", &text, Scale::Cpu).unwrap();
             let ours = vec![vec![Ours::Runs(vec![5.0, 7.0]), Ours::Runs(vec![50.0])]];
             let drawn = figure(&Outcome { experiment, ours, points: Vec::new() }).unwrap();
             assert!(drawn.contains("steps &amp; accuracy") && drawn.contains("search, published"));
-            let mark = if kind == "lines" { "<circle" } else { "opacity=" };
+            // Points and those of the legend; bars, and not the paper.
+            let mark = if kind == "lines" { "<circle" } else { "<rect x=" };
             assert_eq!(drawn.matches(mark).count(), marks, "{drawn}");
             assert_eq!(drawn.matches("rotate(").count(), 1, "the axis alone");
         }
@@ -264,15 +154,41 @@ mod tests {
         let known = Ours::Runs(vec![5.0]);
         let ours = vec![vec![known.clone(), Ours::Runs(Vec::new()), known.clone(), known]];
         let drawn = figure(&Outcome { experiment, ours, points: Vec::new() }).unwrap();
-        assert_eq!((drawn.matches("<circle").count(), drawn.matches("<polyline").count()), (3, 1), "{drawn}");
-        let long = text.replace(
-            "[1, 2]",
-            &format!("[{}]", (100_000..100_040).map(|i| i.to_string()).collect::<Vec<_>>().join(",")),
+        assert_eq!(
+            (drawn.matches("<circle").count(), drawn.matches("<polyline").count()),
+            (3 + 1, 1),
+            "{drawn}"
         );
-        let experiment =
-            Experiment::read("x", &long.replace("published = [10, 20]", ""), Scale::Cpu).unwrap();
-        let ours = vec![vec![Ours::Runs(vec![5.0]); 40]];
-        let drawn = figure(&Outcome { experiment, ours, points: Vec::new() }).unwrap();
-        assert_eq!(drawn.matches("rotate(").count(), 1 + 40, "names that are wider than their columns");
+    }
+
+    #[test]
+    fn points_and_lines_are_drawn() {
+        let text = r#"
+            title = "Scaling"
+            paper = "P"
+            source = "Figure 3"
+            dataset = "hint/symbol"
+            vary = { share = [0.1, 1.0] }
+            figure = "fit"
+            fit = { by = "examples", theirs = { slope = 7.42, intercept = -20.91 }, target = 90 }
+            scale = { smoke = {}, cpu = {}, paper = {} }
+            row = [{ name = "a", run = { learner = "gru" } }]
+        "#;
+        let experiment = Experiment::read("x", text, Scale::Cpu).unwrap();
+        let ours = vec![vec![Ours::Runs(vec![5.0]), Ours::Runs(vec![12.0])]];
+        let mut outcome = Outcome { experiment, ours, points: vec![vec![(1e4, 5.0), (1e5, 12.0)]] };
+        let drawn = figure(&outcome).unwrap();
+        assert_eq!((drawn.matches("<circle").count(), drawn.matches("<polyline").count()), (2, 2), "{drawn}");
+        assert!(
+            drawn.contains("a: 7.00 log10 - 23.00; 90% at 10^16.1<") && drawn.contains(">10^5<"),
+            "{drawn}"
+        );
+        assert!(drawn.contains("published: 7.42 log10 - 20.91; 90% at 10^14.9<"), "{drawn}");
+        assert!(
+            drawn.contains(">20<"),
+            "the published line has 16.2 at the last point, so the axis has 20: {drawn}"
+        );
+        outcome.points.clear();
+        assert_eq!(figure(&outcome), None, "nothing was run");
     }
 }

@@ -7,28 +7,28 @@ mod file;
 mod fit;
 mod outcome;
 mod print;
-mod scatter;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt;
 use std::str::FromStr;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use wug_bench::Source;
 use wug_data::{Error, Result};
 use wug_run::{RunSpec, Symbols};
 
 use crate::Number;
 
-pub use document::TableDocument;
+pub use document::{ColumnDocument, RowDocument, TableDocument};
 pub use embedded::{EXPERIMENTS, experiment_text};
 pub use figure::figure;
+pub(crate) use figure::figure_on;
 pub use fit::{Fit, Line};
 pub use outcome::{Ours, Outcome};
 pub use print::{csv as experiment_csv, latex, markdown};
 
 /// How much of an experiment is run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Scale {
     /// Seconds: shows that it runs, and is no result.
@@ -99,7 +99,7 @@ pub struct Experiment {
 }
 
 /// What a trained model is evaluated on.
-#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, serde::Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Evaluation {
     /// The parts it answers.
@@ -111,7 +111,7 @@ pub struct Evaluation {
 }
 
 /// How an experiment is drawn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Figure {
     /// A line for each row.

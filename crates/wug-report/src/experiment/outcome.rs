@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use wug_data::Result;
 use wug_run::{RunRecord, Scores, Tally};
@@ -32,7 +32,7 @@ pub(super) fn value(scores: &Scores, row: &Row, column: &Column) -> Option<f64> 
 }
 
 /// What there is of a cell of a table.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ours {
     /// The row is the paper's alone.

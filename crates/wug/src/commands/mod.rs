@@ -1,9 +1,11 @@
 //! One file a command.
 
+pub(crate) mod compare;
 pub(crate) mod convert;
 pub(crate) mod generate;
 pub(crate) mod help;
 pub(crate) mod list;
+pub(crate) mod report;
 pub(crate) mod reproduce;
 pub(crate) mod run;
 pub(crate) mod score;

@@ -1,3 +1,4 @@
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -52,7 +53,10 @@ fn read(args: &Reproduce) -> Result<Experiment> {
 
 /// Runs what is not done, several at a time, the short ones first.
 fn run_all(args: &Reproduce, experiment: &Experiment, folder: &Path) -> Result<wug_run::Outcome> {
-    let plan = Plan::new(&experiment.specs_of(&args.rows, &args.columns)?, folder)?;
+    let specs = experiment.specs_of(&args.rows, &args.columns)?;
+    // Whoever looks at the folder meanwhile (`wug report --watch`) finds what is being run.
+    write_document(&Outcome::collect(experiment.clone(), folder, &BTreeMap::new())?, folder)?;
+    let plan = Plan::new(&specs, folder)?;
     let names = experiment.row_names()?;
     if !args.quiet && plan.runs() > 0 {
         let (runs, time) = (thousands(plan.runs()), duration(plan.estimate()));
@@ -78,9 +82,17 @@ fn run_all(args: &Reproduce, experiment: &Experiment, folder: &Path) -> Result<w
     Ok(plan.execute(&experiment.specs()?, &batch))
 }
 
+/// Leaves the table beside the runs as one JSON document.
+fn write_document(outcome: &Outcome, folder: &Path) -> Result<()> {
+    std::fs::create_dir_all(folder).map_err(Error::io(folder))?;
+    let path = folder.join(format!("{}.json", outcome.experiment.name.replace('/', "-")));
+    let document = TableDocument::from(outcome);
+    write_file(&path, |out| Ok(serde_json::to_writer_pretty(out, &document)?))
+}
+
 /// Leaves the table beside the runs, in every format.
 fn write_files(outcome: &Outcome, folder: &Path) -> Result<()> {
-    std::fs::create_dir_all(folder).map_err(Error::io(folder))?;
+    write_document(outcome, folder)?;
     let name = outcome.experiment.name.replace('/', "-");
     let mut files =
         vec![("md", markdown(outcome)), ("csv", experiment_csv(outcome)), ("tex", latex(outcome))];
