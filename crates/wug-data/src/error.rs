@@ -8,7 +8,7 @@ pub enum Error {
     /// The request itself is wrong: an unknown name, options that do not go together.
     #[error("{0}")]
     Usage(String),
-    /// The work itself came to no good end.
+    /// The work itself failed.
     #[error("{0}")]
     Failed(String),
     /// The work was left on purpose, and can go on where it was left.
@@ -51,7 +51,7 @@ impl Error {
         Self::Usage(what.into())
     }
 
-    /// Work that came to no good end.
+    /// Work that failed.
     pub fn failed(what: impl Into<String>) -> Self {
         Self::Failed(what.into())
     }

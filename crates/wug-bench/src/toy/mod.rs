@@ -38,7 +38,7 @@ static ABOUT: About = About {
 
 const TRAIN: usize = 400;
 const TEST: usize = 200;
-/// Sentences of train have at most so many rules that make them more than plain.
+/// The maximum number of rules in a training sentence that make it more than plain.
 const TRAIN_RICH: usize = 3;
 /// No sentence has more nodes.
 const MAX_NODES: usize = 80;

@@ -36,9 +36,9 @@ const MODEL: &[Setting] = &[
     ),
     whole("layers", "layers of encoder and decoder", 1, 1, 16),
     whole("decoder-layers", "layers of the decoder; 0: as many as the encoder", 0, 0, 16),
-    whole("hidden", "units of a layer and direction", 128, 1, 8192),
-    whole("embedding", "size of a word's vector; 0: as hidden", 0, 0, 8192),
-    number("dropout", "share of units dropped in training", 0.0, 0.0, 0.95),
+    whole("hidden", "hidden units per layer and direction", 128, 1, 8192),
+    whole("embedding", "embedding size; 0: as hidden", 0, 0, 8192),
+    number("dropout", "dropout rate", 0.0, 0.0, 0.95),
 ];
 
 const SETTINGS: &[Setting] = &joined::<{ MODEL.len() + TRAINING.len() }>(MODEL, TRAINING);

@@ -32,15 +32,15 @@ const MODEL: &[Setting] = &[
     word("style", "the model of which paper: its sizes and details", &["small", "hint", "cogs", "recogs"]),
     whole("encoder-layers", "layers of the encoder; 0: as the style", 0, 0, 64),
     whole("decoder-layers", "layers of the decoder; 0: as the style", 0, 0, 64),
-    whole("width", "numbers between layers; 0: as the style", 0, 0, 8192),
-    whole("heads", "heads of attention; 0: as the style", 0, 0, 256),
+    whole("width", "model width (d_model); 0: as the style", 0, 0, 8192),
+    whole("heads", "attention heads; 0: as the style", 0, 0, 256),
     whole("feed-forward", "hidden units of the feed-forward layers; 0: as the style", 0, 0, 16384),
-    whole("embedding", "size of a word's vector; 0: as the style, or as width", 0, 0, 8192),
-    word("tied", "whether the vectors that words are read with say them, too", &["style", "no"]),
-    word("norm", "where layers are normalised", &["style", "post", "pre"]),
-    word("positions", "how absolute positions are coded", &["style", "sinusoidal", "learned"]),
-    whole("farthest", "relative distances beyond count as this one; 0: as the style", 0, 0, 1 << 20),
-    number("dropout", "share of units dropped in training; -1: as the style", -1.0, -1.0, 0.95),
+    whole("embedding", "embedding size; 0: as the style, or as width", 0, 0, 8192),
+    word("tied", "whether the output layer shares the embedding (weight tying)", &["style", "no"]),
+    word("norm", "layer normalisation before or after each sublayer", &["style", "post", "pre"]),
+    word("positions", "absolute position encoding", &["style", "sinusoidal", "learned"]),
+    whole("farthest", "maximum relative position, farther ones are clipped; 0: as the style", 0, 0, 1 << 20),
+    number("dropout", "dropout rate; -1: as the style", -1.0, -1.0, 0.95),
 ];
 
 /// Training of a Transformer starts from other settings than that of a recurrent model.

@@ -166,7 +166,7 @@ pub struct Totals {
 /// What came out of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Report {
-    /// For each item what became of it.
+    /// The outcome of each item.
     pub outcomes: Vec<Outcome>,
     /// Why the run ended.
     pub stop: Stop,

@@ -325,7 +325,9 @@ fn curves(folder: &Path) -> Vec<Curve> {
     while let Ok(Some((_, line))) = lines.next() {
         let Ok(Value::Object(metrics)) = serde_json::from_str(line) else { continue };
         let Some(step) = metrics.get("step").and_then(Value::as_f64) else { continue };
-        for (name, value) in metrics.iter().filter(|(name, _)| !["step", "epoch", "time"].contains(&name.as_str())) {
+        for (name, value) in
+            metrics.iter().filter(|(name, _)| !["step", "epoch", "time"].contains(&name.as_str()))
+        {
             let Some(value) = value.as_f64() else { continue };
             match curves.iter().position(|curve| curve.name == *name) {
                 Some(known) => curves[known].points.push((step, value)),
