@@ -153,6 +153,11 @@ impl Leftovers {
     }
 }
 
+/// Removes what a process that is no more left in a folder whose files are complete.
+pub fn remove_stale_output(folder: &Path) {
+    remove_all(&Leftovers::beside(&folder.join("wug")).stale);
+}
+
 /// Removes files and folders.
 pub(crate) fn remove_all(paths: &[PathBuf]) {
     for path in paths {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use wug_data::{Dataset, Error, Result};
+use wug_data::{Dataset, Error, Result, remove_stale_output};
 use wug_learn::learner;
 
 use crate::execute::make;
@@ -228,7 +228,9 @@ fn groups(specs: &[RunSpec], folder: &Path) -> Result<Vec<Group>> {
     let mut open: Vec<Group> = Vec::new();
     for spec in specs {
         spec.check()?;
-        if RunRecord::is_done(&folder.join(spec.folder()?))? {
+        let place = folder.join(spec.folder()?);
+        if RunRecord::is_done(&place)? {
+            remove_stale_output(&place);
             continue;
         }
         let mut group = None;

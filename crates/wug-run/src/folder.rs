@@ -122,6 +122,10 @@ impl RunRecord {
             return Err(Error::file(folder, what));
         }
         let mut record: Self = serde_json::from_slice(&text).map_err(wrong)?;
+        // The manifest is the last file that comes to its place: without the scores in it, somebody was killed on the way.
+        if !manifest.files.iter().any(|file| file.path == SCORES) {
+            record.status = Status::Unfinished;
+        }
         if record.status == Status::Done {
             record.scores = Some(Scores::read(&folder.join(SCORES))?);
         }
