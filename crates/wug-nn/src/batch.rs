@@ -84,7 +84,7 @@ impl Batch {
         }
     }
 
-    /// What each row of these steps says: of so many words, the one with the highest score.
+    /// Greedy decoding: the token with the highest score for each row of these steps, of a vocabulary of this size.
     pub(crate) fn say<T: Real>(&self, steps: Range<usize>, scores: &[T], words: usize, said: &mut [u32]) {
         let stride = scores.len() / self.targets.total().max(1);
         for t in steps {

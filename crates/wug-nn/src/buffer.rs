@@ -2,10 +2,10 @@ use std::ops::{Deref, DerefMut};
 
 use crate::Real;
 
-/// Bytes of a line of the cache.
+/// Bytes of a cache line.
 const LINE: usize = 64;
 
-/// Numbers that begin at a line of the cache. The widest vectors are as long as a line: where numbers begin elsewhere, each
+/// A cache-line-aligned buffer. The widest vectors are as long as a cache line: in an unaligned buffer, each
 /// vector lies across two lines and takes twice as long to read and to write.
 ///
 /// ```

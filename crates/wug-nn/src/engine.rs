@@ -12,7 +12,8 @@ use crate::{Buffer, Real};
 /// are worth their way from the cache.
 const SHARD: usize = 64;
 
-/// At most so many words are computed together, unless one example has more: what is kept for the way back grows with them.
+/// The maximum number of tokens computed together, unless one example has more: what is kept for the backward pass grows
+/// with them.
 const WORDS: usize = 2048;
 
 /// A model with more parameters than this has gradients in two places at once; one with a fourth of them in eight.
@@ -137,8 +138,7 @@ impl<T: Real> Engine<T> {
         self.shards.push(start..lessons.len());
     }
 
-    /// What the model answers to each query, word by word the most probable, in at most so many words. `None` where it
-    /// comes to no end.
+    /// Greedy decoding of each query, up to a maximum length. `None` where no end-of-sequence token comes in time.
     pub fn answer(&mut self, values: &[T], queries: &[Query<'_>], longest: usize) -> Vec<Option<Vec<u32>>> {
         if let Some(elsewhere) = &mut self.elsewhere {
             return elsewhere.answer(values, queries, longest);

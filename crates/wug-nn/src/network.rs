@@ -124,12 +124,11 @@ pub trait Network<T>: Debug + Send + Sync {
     /// The loss of some examples. Its gradient is added to `gradients`.
     fn learn(&self, pass: &mut Pass<'_, T>, shard: &Shard<'_>, gradients: &mut Gradients<'_, T>) -> Outcome;
 
-    /// The most probable answer, word by word, to each query: without its end, and `None` where it comes to no end in so
-    /// many words.
+    /// Greedy decoding of each query, without the end-of-sequence token; `None` where none comes within the maximum length.
     fn answer(&self, pass: &mut Pass<'_, T>, queries: &[Query<'_>], longest: usize) -> Vec<Option<Vec<u32>>>;
 
-    /// The state of the decoder's last layer in which each query has come to its end, or to so many words; `None` if it has no
-    /// states.
+    /// The hidden state of the decoder's last layer after the end-of-sequence token or the maximum length of each query; `None`
+    /// for a network without a recurrent decoder.
     fn states(&self, _: &mut Pass<'_, T>, _: &[Query<'_>], _: usize) -> Option<Vec<Vec<T>>> {
         None
     }

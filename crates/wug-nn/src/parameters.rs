@@ -172,7 +172,7 @@ impl<'a, T: Real> Gradients<'a, T> {
 }
 
 /// The parameters as products read them: each matrix in the order of a right factor, once for the way forward and once for
-/// the way back. Made once for each step of training and shared by all threads.
+/// the backward pass. Made once for each step of training and shared by all threads.
 #[derive(Debug, Default)]
 pub(crate) struct Weights<T> {
     ranges: Vec<Range<usize>>,

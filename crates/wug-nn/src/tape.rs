@@ -1,4 +1,4 @@
-//! Gradients by the chain rule of a small tape: slow and plain, for the twins that models are tested against.
+//! Gradients by the chain rule of a small tape: slow and plain, for the reference implementations that models are tested against.
 
 use std::cell::RefCell;
 

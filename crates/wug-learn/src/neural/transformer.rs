@@ -189,7 +189,7 @@ impl Blueprint for Transformer {
 }
 
 /// About how much memory training takes: the parameters with all that goes with them, and what two threads keep of the
-/// examples that they compute together for the way back.
+/// examples that they compute together for the backward pass.
 fn bytes(config: &Config, sizes: Sizes) -> u64 {
     let [width, feed, heads] = [config.width, config.feed_forward, config.heads].map(|size| size as u64);
     let (source, target) = (sizes.longest_source as u64, sizes.longest_target as u64);

@@ -39,7 +39,7 @@ pub enum Device {
     Vulkan,
     /// A GPU of Apple's.
     Metal,
-    /// A GPU of NVIDIA's.
+    /// An NVIDIA GPU (CUDA).
     Cuda,
     /// A GPU of AMD's.
     Rocm,
@@ -69,7 +69,7 @@ impl Device {
             Self::Flex => "the processor, with burn's kernels; for tests",
             Self::Vulkan => "a GPU with Vulkan",
             Self::Metal => "a GPU of Apple's",
-            Self::Cuda => "a GPU of NVIDIA's",
+            Self::Cuda => "an NVIDIA GPU (CUDA)",
             Self::Rocm => "a GPU of AMD's",
         }
     }

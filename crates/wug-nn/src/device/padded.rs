@@ -143,7 +143,7 @@ impl Padded {
         Some(Tensor::from_data(TensorData::new(factors, shape), &self.device))
     }
 
-    /// What each row says at step `t`: of so many words, the one with the highest score.
+    /// Greedy decoding: the token with the highest score for each row at step `t`, of a vocabulary of this size.
     pub(crate) fn say(&self, t: usize, scores: Tensor<2>, words: usize) -> Tensor<1, Int> {
         let scores = scores.slice([0..self.rows, 0..words]);
         let said = scores.clone().argmax(1).reshape([self.rows]);
@@ -199,7 +199,7 @@ impl<'a> Heard<'a> {
         self.answers.iter().zip(&self.batch.targets.lengths).all(is_over)
     }
 
-    /// The answer of each row; none where it came to no end.
+    /// The decoded sequence of each row; none without an end-of-sequence token.
     pub(crate) fn answers(self) -> Vec<Option<Vec<u32>>> {
         self.answers.into_iter().map(|(answer, ended)| ended.then_some(answer)).collect()
     }

@@ -13,11 +13,11 @@ use crate::kernels::Isa;
 use crate::network::{Lesson, Network, Outcome, Query, Step};
 use crate::parameters::Layout;
 
-/// At most so many words are computed together, those of padding included, unless one example has more: what is kept for the
-/// way back grows with them.
+/// The maximum number of tokens computed together, padding included, unless one example has more: what is kept for the
+/// backward pass grows with them.
 const WORDS: usize = 1 << 15;
 
-/// At most so many queries are answered together.
+/// The maximum number of queries decoded together.
 const QUERIES: usize = 256;
 
 /// A model composed of burn's tensor operations.

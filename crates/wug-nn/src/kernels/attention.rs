@@ -222,7 +222,7 @@ kernel! {
     }
 }
 
-/// The way back through [`gather`] to the scores.
+/// The backward pass through [`gather`] to the scores.
 ///
 /// The softmax needs the mean over all of its weights before the gradient of one. Only differences between the rows count,
 /// and those to the first one keep more digits than those to the mean. `mixed` and its gradient are what [`mix`] has mixed by the
@@ -270,7 +270,7 @@ kernel! {
 }
 
 kernel! {
-    /// The way back through [`attend_dot`] whose keys are its values; all gradients are added to.
+    /// The backward pass through [`attend_dot`] whose keys are its values; all gradients are added to.
     fn attend_dot_backward(
         sources: Sources<'a, T>,
         queries: &'a [T],
@@ -303,7 +303,7 @@ kernel! {
     }
 }
 
-/// What [`mix`] has mixed, for the way back to the weights.
+/// What [`mix`] has mixed, for the backward pass to the weights.
 #[derive(Clone, Copy)]
 pub(crate) struct Mixed<'a, T> {
     pub(crate) values: &'a [T],
@@ -313,7 +313,7 @@ pub(crate) struct Mixed<'a, T> {
     pub(crate) stride: usize,
 }
 
-/// Where the way back through attention leaves its gradients: all are added to, but the queries', which are replaced.
+/// Where the backward pass through attention leaves its gradients: all are added to, but the queries', which are replaced.
 pub(crate) struct AttentionGradients<'a, T> {
     pub(crate) queries: &'a mut [T],
     pub(crate) keys: &'a mut [T],

@@ -1,7 +1,7 @@
 //! The element-wise half of the three recurrent cells.
 //!
 //! A step of a cell has one row of `gates` for each sequence. Before the step it holds the sums that the products have
-//! left, after it what the way back needs, and after the way back the gradient of the sums. `h` is the hidden size.
+//! left, after it what the backward pass needs, and after the backward pass the gradient of the sums. `h` is the hidden size.
 //!
 //! | cell | before | after |
 //! |---|---|---|
@@ -112,7 +112,7 @@ kernel! {
 }
 
 kernel! {
-    /// The new state and memory of an LSTM, and the tangent of the memory, for the way back.
+    /// The new state and memory of an LSTM, and the tangent of the memory, for the backward pass.
     fn lstm_forward(
         h: usize,
         gates: &'a mut [T],

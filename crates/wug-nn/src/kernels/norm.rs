@@ -38,7 +38,7 @@ kernel! {
 }
 
 kernel! {
-    /// Makes every row of `x` one of mean 0 and variance 1, which stays there for the way back, and writes
+    /// Makes every row of `x` one of mean 0 and variance 1, which stays there for the backward pass, and writes
     /// `x * scale + shift` to `y`. `steepness` gets one over the deviation of each row.
     fn normalise(
         x: &'a mut [T],

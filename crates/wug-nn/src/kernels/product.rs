@@ -13,7 +13,7 @@ const DEPTH: usize = 256;
 /// Rows of a block: 96 x 256 `f32` stay in the second-level cache.
 const HEIGHT: usize = 96;
 
-/// A product is cut into at most so many pieces that different threads can take.
+/// The maximum number of pieces that a matrix multiplication is split into, for different threads.
 const LEAVES: usize = 8;
 
 /// Columns of a right factor up to which packing the left one would take longer than it saves.
@@ -61,7 +61,7 @@ impl<'a, T: Real> View<'a, T> {
     }
 }
 
-/// A row of a panel. Reading one that lay across two lines of the cache would take twice as long.
+/// A row of a panel, cache-line aligned: a load that crosses two cache lines takes twice as long.
 #[derive(Debug, Clone, Copy)]
 #[repr(align(64))]
 struct Line<T>([T; COLUMNS]);

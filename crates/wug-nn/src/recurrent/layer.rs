@@ -115,7 +115,7 @@ impl Layer {
         projected
     }
 
-    /// The way back through [`Layer::project`].
+    /// The backward pass through [`Layer::project`].
     pub(crate) fn project_backward<T: Real>(
         &self,
         pass: &mut Pass<'_, T>,
@@ -131,7 +131,7 @@ impl Layer {
         pass.apply_backward(weight, d, d_x, columns, Into::Add);
     }
 
-    /// The sums that each of so many words starts a step with. The words that the table does not have are zeros.
+    /// The sums that a step starts with, for each token of a vocabulary of this size. Tokens without an embedding are zeros.
     ///
     /// A word that nothing is dropped of has the same sums wherever it stands: where places are many and words are few, this
     /// saves most of the product with the input.
@@ -145,7 +145,7 @@ impl Layer {
         sums
     }
 
-    /// The way back through [`Layer::word_sums`]: adds the gradients of the matrix and the table. `d` is that of the sums of
+    /// The backward pass through [`Layer::word_sums`]: adds the gradients of the matrix and the table. `d` is that of the sums of
     /// all places.
     pub(crate) fn learn_words<T: Real>(
         &self,
@@ -174,7 +174,7 @@ impl Layer {
 /// What a layer has computed over a sequence, in the layout of [`Steps`].
 #[derive(Debug, Default)]
 pub(crate) struct Trace<T> {
-    /// What the cell needs for the way back; after it, the gradient of the sums.
+    /// What the cell needs for the backward pass; after it, the gradient of the sums.
     pub(crate) gates: Buffer<T>,
     pub(crate) state: Buffer<T>,
     memory: Buffer<T>,
@@ -349,7 +349,7 @@ impl<T: Real> Trace<T> {
         last
     }
 
-    /// The way back through the step of these rows: from the gradient of their states to that of their sums. `d_state` comes from
+    /// The backward pass through the step of these rows: from the gradient of their states to that of their sums. `d_state` comes from
     /// above, `carry` from the next step and becomes that for the step before, if there is one.
     pub(crate) fn step_backward(
         &mut self,
@@ -403,7 +403,7 @@ impl<T: Real> Trace<T> {
         }
     }
 
-    /// After the way back: adds the gradients of the layer's own parameters, but those of its inputs.
+    /// After the backward pass: adds the gradients of the layer's own parameters, but those of its inputs.
     pub(crate) fn learn(&self, pass: &mut Pass<'_, T>, layer: &Layer, gradients: &mut Gradients<'_, T>) {
         let (h, width, sums) = (layer.hidden, layer.width(), layer.sums());
         let rows = self.gates.len() / width;
@@ -427,13 +427,13 @@ impl<T: Real> Trace<T> {
         pass.learn(layer.recurrent, View::strided(of_state, rest.len(), sums, width), before, h, gradients);
     }
 
-    /// After the way back: the gradient of the sums of some rows that depend on the input.
+    /// After the backward pass: the gradient of the sums of some rows that depend on the input.
     fn d_sums(&self, layer: &Layer, rows: Range<usize>) -> View<'_, T> {
         let width = layer.width();
         View::strided(&self.gates[rows.start * width..rows.end * width], rows.len(), layer.sums(), width)
     }
 
-    /// After the way back: adds the gradient of the matrix of a piece of the input.
+    /// After the backward pass: adds the gradient of the matrix of a piece of the input.
     pub(crate) fn learn_input(
         &self,
         pass: &mut Pass<'_, T>,
@@ -447,7 +447,7 @@ impl<T: Real> Trace<T> {
         pass.learn(weight, self.d_sums(layer, 0..rows), View::new(x, rows, columns), columns, gradients);
     }
 
-    /// After the way back: the gradient of a piece of the input of some rows.
+    /// After the backward pass: the gradient of a piece of the input of some rows.
     pub(crate) fn input_backward(
         &self,
         pass: &mut Pass<'_, T>,

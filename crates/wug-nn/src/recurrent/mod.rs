@@ -6,7 +6,7 @@ mod decoder;
 mod encoder;
 mod layer;
 #[cfg(test)]
-mod twin;
+mod reference;
 
 use serde::{Deserialize, Serialize};
 

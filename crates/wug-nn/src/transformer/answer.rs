@@ -24,7 +24,7 @@ struct State<T> {
 }
 
 impl Body {
-    /// The vectors of all distances that answers of so many words can have.
+    /// The embeddings of all relative positions up to the maximum length.
     fn distances<T: Real>(&self, work: &mut Work<'_, T>, longest: usize) -> Distances<T> {
         let clip = match self.config.positions {
             Positions::Relative { clip } => clip.unwrap_or(usize::MAX),
@@ -42,8 +42,8 @@ impl Body {
         self.decoder.layers.iter().map(of).collect()
     }
 
-    /// What the model answers to each query, in at most so many words; `None` where it comes to no end. The sequences are
-    /// the sources of the queries.
+    /// Greedy decoding of each query up to a maximum length; `None` without an end-of-sequence token. The sequences are the
+    /// sources of the queries.
     pub(super) fn answer<T: Real>(
         &self,
         work: &mut Work<'_, T>,

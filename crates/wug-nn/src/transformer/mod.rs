@@ -13,11 +13,11 @@ mod model;
 mod network;
 mod pass;
 mod positions;
+#[cfg(test)]
+mod reference;
 mod room;
 mod sequences;
 mod sublayer;
-#[cfg(test)]
-mod twin;
 mod work;
 
 pub use config::{Activation, Config, Initial, Norm, Positions};

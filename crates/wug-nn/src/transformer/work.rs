@@ -55,7 +55,7 @@ impl<'a, T: Real> Work<'a, T> {
         }
     }
 
-    /// Drops some of these rows; the same call is the way back.
+    /// Drops some of these rows; the same call is the backward pass.
     pub(super) fn drop(&mut self, rows: &Rows, place: u64, values: &mut [T], width: usize) {
         self.drop_some(&rows.keys, place, values, width);
     }

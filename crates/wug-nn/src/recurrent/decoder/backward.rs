@@ -1,4 +1,4 @@
-//! The way back through the decoder.
+//! The backward pass through the decoder.
 
 use super::super::encoder::Encoded;
 use super::super::layer::{State, neighbours};
@@ -13,7 +13,7 @@ use crate::network::{Pass, Step};
 use crate::parameters::Gradients;
 use crate::{Buffer, Real};
 
-/// Where the way back through attention collects.
+/// Where the backward pass through attention collects.
 struct AttentionBack<'a, T> {
     d_keys: &'a mut [T],
     d_queries: &'a mut [T],
@@ -131,7 +131,7 @@ impl Model {
         d_state
     }
 
-    /// The way back through [`Model::look_back`], of all steps.
+    /// The backward pass through [`Model::look_back`], of all steps.
     #[allow(clippy::too_many_arguments)]
     fn look_back_backward<T: Real>(
         &self,
@@ -159,7 +159,7 @@ impl Model {
         }
     }
 
-    /// Where no context is fed, the way back goes layer by layer, however the way forward went. Returns the gradients of the
+    /// Where no context is fed, the backward pass goes layer by layer, however the forward pass went. Returns the gradients of the
     /// first states.
     fn layers_backward<T: Real>(
         &self,
@@ -184,7 +184,7 @@ impl Model {
         d_first
     }
 
-    /// With additive attention, the way back goes step by step.
+    /// With additive attention, the backward pass goes step by step.
     #[allow(clippy::too_many_arguments)]
     fn steps_backward<T: Real>(
         &self,

@@ -8,13 +8,13 @@ use crate::network::Lesson;
 use crate::tape::{Tape, Var};
 
 /// A model read off its named parameters.
-struct Twin<'a> {
+struct Reference<'a> {
     tape: Tape,
     body: &'a Body,
     parameters: Vec<Var>,
 }
 
-impl Twin<'_> {
+impl Reference<'_> {
     fn config(&self) -> &Config {
         &self.body.config
     }
@@ -248,12 +248,12 @@ fn learn(body: &Body, values: &[f64], lessons: &[Lesson<'_>], smoothing: f64) ->
     let tape = Tape::default();
     let tensors = body.layout.tensors();
     let parameters = tensors.iter().map(|tensor| tape.constant(values[tensor.range()].to_vec())).collect();
-    let twin = Twin { tape, body, parameters };
-    let losses: Vec<Var> = lessons.iter().map(|lesson| twin.loss(lesson, smoothing)).collect();
-    let loss = losses.into_iter().reduce(|a, b| twin.tape.add(a, b)).unwrap();
-    let gradients = twin.tape.gradients(loss);
-    let flat = twin.parameters.iter().flat_map(|parameter| gradients[parameter.0].clone()).collect();
-    (twin.tape.value(loss)[0], flat)
+    let reference = Reference { tape, body, parameters };
+    let losses: Vec<Var> = lessons.iter().map(|lesson| reference.loss(lesson, smoothing)).collect();
+    let loss = losses.into_iter().reduce(|a, b| reference.tape.add(a, b)).unwrap();
+    let gradients = reference.tape.gradients(loss);
+    let flat = reference.parameters.iter().flat_map(|parameter| gradients[parameter.0].clone()).collect();
+    (reference.tape.value(loss)[0], flat)
 }
 
 mod tests {

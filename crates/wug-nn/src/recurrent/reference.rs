@@ -6,7 +6,7 @@ use crate::network::Lesson;
 use crate::tape::{Tape, Var};
 
 /// A model read off its named parameters.
-struct Twin<'a> {
+struct Reference<'a> {
     tape: Tape,
     model: &'a Model,
     parameters: Vec<Var>,
@@ -14,7 +14,7 @@ struct Twin<'a> {
 
 type Recurrent = (Var, Option<Var>);
 
-impl Twin<'_> {
+impl Reference<'_> {
     fn get(&self, name: &str) -> Var {
         let tensors = self.model.layout().tensors();
         self.parameters[tensors.iter().position(|tensor| tensor.name == name).expect(name)]
@@ -194,12 +194,12 @@ pub(crate) fn learn(model: &Model, values: &[f64], lessons: &[Lesson<'_>]) -> (f
     let tape = Tape::default();
     let tensors = model.layout().tensors();
     let parameters = tensors.iter().map(|tensor| tape.constant(values[tensor.range()].to_vec())).collect();
-    let twin = Twin { tape, model, parameters };
-    let losses: Vec<Var> = lessons.iter().map(|lesson| twin.loss(lesson)).collect();
-    let loss = losses.into_iter().reduce(|a, b| twin.tape.add(a, b)).unwrap();
-    let gradients = twin.tape.gradients(loss);
-    let flat = twin.parameters.iter().flat_map(|parameter| gradients[parameter.0].clone()).collect();
-    (twin.tape.value(loss)[0], flat)
+    let reference = Reference { tape, model, parameters };
+    let losses: Vec<Var> = lessons.iter().map(|lesson| reference.loss(lesson)).collect();
+    let loss = losses.into_iter().reduce(|a, b| reference.tape.add(a, b)).unwrap();
+    let gradients = reference.tape.gradients(loss);
+    let flat = reference.parameters.iter().flat_map(|parameter| gradients[parameter.0].clone()).collect();
+    (reference.tape.value(loss)[0], flat)
 }
 
 mod tests {
