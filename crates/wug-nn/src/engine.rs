@@ -8,7 +8,7 @@ use crate::network::{Lesson, Network, Outcome, Pass, Query, Room, Shard, Step};
 use crate::parameters::{Gradients, Weights};
 use crate::{Buffer, Real};
 
-/// At most so many examples are computed together by one thread: many enough that the weights, which each step reads anew,
+/// The maximum number of examples that one thread computes together: many enough that the weights, which each step reads anew,
 /// are worth their way from the cache.
 const SHARD: usize = 64;
 

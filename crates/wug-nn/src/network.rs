@@ -97,7 +97,7 @@ pub struct Shard<'a> {
     pub step: Step,
 }
 
-/// What became of a batch.
+/// Loss and accuracy of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Outcome {
     /// Cross-entropy, summed over all words.

@@ -12,7 +12,7 @@ use super::lf::Notation;
 use super::meaning::meaning;
 use super::sentence::{Clause, Frame, NounPhrase, Sentence};
 
-/// At most so many `that`, and so many prepositions, in a sentence of the training distribution.
+/// The maximum number of `that`, and of prepositions, in a sentence of the training distribution.
 pub const MOST_EMBEDDED: usize = 2;
 
 /// A sentence that was drawn.

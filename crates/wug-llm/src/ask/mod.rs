@@ -62,7 +62,7 @@ pub struct Job<'a> {
     pub progress: &'a dyn Fn(&Totals),
 }
 
-/// What became of an item.
+/// The outcome of an item.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum State {
     /// There is an answer; whether it is right is not for here.
@@ -93,7 +93,7 @@ impl State {
 /// An item's state and what stands behind it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {
-    /// What became of it.
+    /// Its outcome.
     pub state: State,
     /// The end of the last reply, for people; the journal has all of it.
     pub excerpt: String,

@@ -37,11 +37,11 @@ pub enum Device {
     Flex,
     /// A GPU with Vulkan.
     Vulkan,
-    /// A GPU of Apple's.
+    /// An Apple GPU (Metal).
     Metal,
     /// An NVIDIA GPU (CUDA).
     Cuda,
-    /// A GPU of AMD's.
+    /// An AMD GPU (ROCm).
     Rocm,
 }
 
@@ -68,9 +68,9 @@ impl Device {
             Self::Cpu => "the processor, with our own kernels",
             Self::Flex => "the processor, with burn's kernels; for tests",
             Self::Vulkan => "a GPU with Vulkan",
-            Self::Metal => "a GPU of Apple's",
+            Self::Metal => "an Apple GPU (Metal)",
             Self::Cuda => "an NVIDIA GPU (CUDA)",
-            Self::Rocm => "a GPU of AMD's",
+            Self::Rocm => "an AMD GPU (ROCm)",
         }
     }
 

@@ -198,7 +198,7 @@ kernel! {
 }
 
 kernel! {
-    /// The way back from mixtures to their values, whose gradients are replaced, of all steps at once: each row is added up while
+    /// The backward pass from mixtures to their values, whose gradients are replaced, of all steps at once: each row is added up while
     /// it is near, not all rows in each step.
     fn mix_backward(
         steps: &'a Steps,

@@ -91,7 +91,7 @@ impl Model {
         encoded
     }
 
-    /// The way back: from the gradients of the output and of the last states of each layer.
+    /// The backward pass: from the gradients of the output and of the last states of each layer.
     pub(crate) fn encode_backward<T: Real>(
         &self,
         pass: &mut Pass<'_, T>,
@@ -161,7 +161,7 @@ impl Model {
         first
     }
 
-    /// The way back: `first` is what [`Model::bridge`] gave.
+    /// The backward pass: `first` is what [`Model::bridge`] gave.
     pub(crate) fn bridge_backward<T: Real>(
         &self,
         pass: &mut Pass<'_, T>,

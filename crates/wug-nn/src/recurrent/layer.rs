@@ -384,7 +384,7 @@ impl<T: Real> Trace<T> {
         }
     }
 
-    /// The way back over a whole sequence: `d_state` from above, `carry` from the states after the last steps, which
+    /// The backward pass over a whole sequence: `d_state` from above, `carry` from the states after the last steps, which
     /// becomes that of the states before the first, unless these were zeros.
     pub(crate) fn run_backward(
         &mut self,

@@ -111,7 +111,7 @@ pub struct Config {
 }
 
 impl Config {
-    /// Why this is no model, if it is none.
+    /// Validates the configuration: what is wrong with it, if anything.
     pub fn check(&self) -> Result<(), String> {
         let sizes = [self.encoder_layers, self.decoder_layers, self.hidden, self.embedding];
         if sizes.contains(&0) || self.source_words == 0 || self.target_words == 0 {

@@ -139,7 +139,7 @@ impl Config {
         }
     }
 
-    /// Why this is no model, if it is none.
+    /// Validates the configuration: what is wrong with it, if anything.
     pub fn check(&self) -> Result<(), String> {
         let sizes = [self.encoder_layers, self.decoder_layers, self.width, self.heads, self.feed_forward];
         if sizes.contains(&0) || self.embedding == 0 || self.source_words == 0 || self.target_words == 0 {

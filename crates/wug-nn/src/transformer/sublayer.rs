@@ -197,7 +197,7 @@ impl Sublayer {
         d
     }
 
-    /// The way back from what the output matrix read to the input.
+    /// The backward pass from what the output matrix read to the input.
     #[allow(clippy::too_many_arguments)]
     fn inner_backward<T: Real>(
         &self,

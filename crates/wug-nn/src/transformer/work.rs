@@ -78,7 +78,7 @@ impl<'a, T: Real> Work<'a, T> {
         (steepness, y)
     }
 
-    /// The way back, in place; `x` and `steepness` are what [`Work::normalise`] has left.
+    /// The backward pass, in place; `x` and `steepness` are what [`Work::normalise`] has left.
     pub(super) fn normalise_backward(
         &self,
         norm: &LayerNorm,
