@@ -199,7 +199,7 @@ pub trait Judge: Sync {
     }
 
     /// The score of all predictions together, where the metric has one that is no share of right ones, as BLEU is.
-    fn together(&self, _examples: &[(Example<'_>, &str)]) -> Option<f64> {
+    fn corpus_score(&self, _examples: &[(Example<'_>, &str)]) -> Option<f64> {
         None
     }
 }

@@ -272,7 +272,8 @@ pub(crate) fn solve(table: &Table, size: usize, library: &Library, allowed: usiz
     direct(table, size, library, &binary, arguments as u8, allowed).map(Function::Direct)
 }
 
-fn misses(table: &Table, allowed: usize, mut value: impl FnMut(&[u64]) -> Option<u64>) -> bool {
+/// Whether a function gives the values of the table, but for a number of rows that is allowed.
+fn fits_table(table: &Table, allowed: usize, mut value: impl FnMut(&[u64]) -> Option<u64>) -> bool {
     let mut missed = 0;
     table.iter().all(|(arguments, wanted)| {
         missed += usize::from(value(arguments) != Some(*wanted));
@@ -423,7 +424,7 @@ fn recursive(
         for base_size in 1..=2 {
             for base in &exprs[base_size] {
                 // Where the counter is 0 the base alone must be right.
-                let ends = misses(table, allowed, |args| {
+                let ends = fits_table(table, allowed, |args| {
                     if args[counter as usize] > 0 {
                         return table.iter().find(|(other, _)| other == args).map(|(_, value)| *value);
                     }
@@ -437,7 +438,8 @@ fn recursive(
                     let Some(left) = size.checked_sub(2 + base_size + after_size) else { continue };
                     for next in splits(&exprs, left, arguments) {
                         let function = Function::Recursive { counter, base: base.clone(), after, next };
-                        if misses(table, allowed, |args| library.run(&function, args, &mut FUEL.clone())) {
+                        if fits_table(table, allowed, |args| library.run(&function, args, &mut FUEL.clone()))
+                        {
                             return Some(function);
                         }
                     }

@@ -27,7 +27,7 @@ pub struct Buffer<T> {
 impl<T: Clone> Buffer<T> {
     /// So many times this number.
     fn filled(number: T, len: usize) -> Self {
-        let data = vec![number; len + LINE / size_of::<T>() - 1];
+        let data = vec![number; len + LINE.div_ceil(size_of::<T>().max(1)) - 1];
         Self { start: data.as_ptr().align_offset(LINE), data, len }
     }
 }

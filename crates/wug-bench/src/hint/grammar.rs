@@ -68,18 +68,9 @@ impl Symbol {
         }
     }
 
-    /// The name of its folder in the image release, where `*` and `/` cannot be file names.
-    pub fn folder(self) -> String {
-        match self {
-            Self::TIMES => "times".to_owned(),
-            Self::DIVIDED => "div".to_owned(),
-            other => other.character().to_string(),
-        }
-    }
-
     /// The symbol whose images are in a folder of this name.
     pub fn of_folder(name: &str) -> Option<Self> {
-        Self::all().find(|symbol| symbol.folder() == name)
+        Self::all().find(|symbol| wug_ink::folder_name(symbol.0 as usize) == name)
     }
 }
 

@@ -21,7 +21,7 @@ impl Judge for Bleu {
         Exact.judge(example, prediction)
     }
 
-    fn together(&self, examples: &[(Example<'_>, &str)]) -> Option<f64> {
+    fn corpus_score(&self, examples: &[(Example<'_>, &str)]) -> Option<f64> {
         let targets: Vec<String> = examples.iter().map(|(example, _)| example.target.to_string()).collect();
         let pairs =
             examples.iter().zip(&targets).map(|((_, prediction), target)| (*prediction, target.as_str()));

@@ -36,7 +36,7 @@ pub fn score<'a>(
     let examples = selection.examples().zip(predictions);
     let examples: Vec<_> =
         examples.map(|((_, row), prediction)| (dataset.table.example(row), *prediction)).collect();
-    let corpus_score = judge.together(&examples);
+    let corpus_score = judge.corpus_score(&examples);
     Scored { selection, verdicts, corpus_score }
 }
 
