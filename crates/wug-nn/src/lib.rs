@@ -25,6 +25,7 @@ mod steps;
 #[cfg(test)]
 mod tape;
 pub mod transformer;
+pub mod vision;
 
 pub use buffer::Buffer;
 pub use device::Device;
