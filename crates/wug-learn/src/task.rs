@@ -46,6 +46,8 @@ pub struct Progress {
     pub loss: f64,
     /// Exact match on the training examples of the last steps.
     pub accuracy: f64,
+    /// Images read in a second; 0 where there are none.
+    pub images: f64,
 }
 
 impl<'a> Task<'a> {

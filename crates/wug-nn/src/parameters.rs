@@ -90,6 +90,17 @@ impl Layout {
         id
     }
 
+    /// Adds the tensors of another layout, to be given to it as they are: none is packed for products.
+    pub(crate) fn include(&mut self, other: &Self) -> Vec<Id> {
+        let plain = |first: Start| match first {
+            Start::Matrix(bound) => Start::Vector(bound),
+            Start::NormalMatrix(deviation) => Start::Normal(deviation),
+            first => first,
+        };
+        let tensors = other.tensors.iter();
+        tensors.map(|each| self.add(&each.name, each.rows, each.columns, plain(each.first))).collect()
+    }
+
     /// The tensors in order.
     pub fn tensors(&self) -> &[Tensor] {
         &self.tensors
@@ -206,11 +217,10 @@ impl<T: Real> Weights<T> {
         let both = self.forward.par_iter_mut().zip(&mut self.backward);
         both.zip(&layout.tensors).for_each(|((forward, back), tensor)| {
             let matrix = View::new(&values[tensor.range()], tensor.rows, tensor.columns);
-            if tensor.taps > 0 {
+            if let Some(inputs) = tensor.rows.checked_div(tensor.taps) {
                 forward.pack(matrix);
                 if backward {
                     let values = &values[tensor.range()];
-                    let inputs = tensor.rows / tensor.taps;
                     let tap = |values| View::new(values, inputs, tensor.columns).transposed();
                     back.stack(values.chunks_exact(inputs * tensor.columns).map(tap));
                 }

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use wug_nn::kernels::Isa;
-use wug_nn::vision::{Classifier, Config};
-use wug_nn::{Buffer, Engine, Images, Layout, Lesson, Optimiser, Query, Real, Rule, Sequence, Step};
+use wug_nn::recurrent::{self, Attention, Begin, Bridge, Cell, Output};
+use wug_nn::vision::{Body, Classifier, Config, Encoder, Reader, Size};
+use wug_nn::{Buffer, Engine, Images, Layout, Lesson, Network, Optimiser, Query, Real, Rule, Sequence, Step};
 
 const ADAM: Rule = Rule::Adam { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, decoupled: false };
 
@@ -234,5 +235,77 @@ fn what_is_no_network_is_refused() {
         change(&mut config);
         let error = Classifier::<f32>::new(config).unwrap_err();
         assert!(error.contains(message), "{error}");
+    }
+}
+
+/// A small LSTM with attention that reads images of 16 x 16 pixels.
+fn reader<T: Real>() -> Engine<T> {
+    let config = recurrent::Config {
+        cell: Cell::Lstm,
+        encoder_layers: 1,
+        decoder_layers: 1,
+        hidden: 4,
+        embedding: 3,
+        bidirectional: true,
+        attention: Attention::Additive,
+        attention_bias: true,
+        dependence: true,
+        begin: Begin::Learned,
+        bridge: Bridge::Linear,
+        output: Output::Joint,
+        dropout: 0.0,
+        source_words: 2,
+        target_words: 4,
+    };
+    let encoder = Encoder {
+        size: Size { height: 16, width: 16 },
+        pixel: 1.0 / 255.0,
+        body: Body::Residual { widths: vec![4, 8], blocks: 1 },
+        embedding: 3,
+        words: 2,
+        end: 1,
+    };
+    let build = move |source_words| -> Result<Box<dyn Network<T>>, String> {
+        Ok(Box::new(recurrent::Model::new(recurrent::Config { source_words, ..config.clone() })?))
+    };
+    Engine::new(Reader::new(encoder, build).unwrap(), Isa::best())
+}
+
+/// The encoder and the sequence model have the gradients of one network.
+#[test]
+fn a_sequence_model_and_its_encoder_learn_together() {
+    const SIZE: usize = 16 * 16;
+    let pixels: Vec<u8> = scattered("windows", 9 * SIZE).map(|x| ((x + 1.0) * 127.5) as u8).collect();
+    let images = |range: std::ops::Range<usize>| {
+        let pixels = &pixels[range.start * SIZE..range.end * SIZE];
+        Sequence::Images(Images { pixels, width: 16, height: 16 })
+    };
+    let lesson = |range, target| Lesson { source: images(range), target, forced: true };
+    let lessons = [lesson(0..4, &[1, 2, 0]), lesson(4..5, &[3, 0]), lesson(5..9, &[2, 2, 1, 0])];
+    let mut engine = reader::<f64>();
+    let layout = engine.network().layout().clone();
+    let mut values = filled::<f64>(&layout);
+    let gradients = engine.learn(&values, &lessons, Step::PLAIN).1.to_vec();
+    let largest = gradients.iter().fold(0f64, |a, b| a.max(b.abs()));
+    for tensor in layout.tensors().iter().filter(|tensor| !tensor.name.contains(".running-")) {
+        let range = tensor.range();
+        for i in [range.start, range.start + range.len() / 2, range.end - 1] {
+            let (at, small) = (values[i], 1e-6);
+            let mut loss = |x: f64| {
+                values[i] = x;
+                engine.learn(&values, &lessons, Step::PLAIN).0.loss
+            };
+            let slope = (loss(at + small) - loss(at - small)) / (2.0 * small);
+            values[i] = at;
+            let apart = (slope - gradients[i]).abs() / largest;
+            assert!(apart < 1e-6, "{}: {slope}, not {}", tensor.name, gradients[i]);
+        }
+    }
+    // What is asked beside it does not change an answer, nor does what was asked before.
+    let queries: Vec<Query<'_>> =
+        lessons.iter().map(|lesson| Query { source: lesson.source, length: None }).collect();
+    let answers = engine.answer(&values, &queries, 6);
+    for (query, answer) in queries.iter().zip(&answers) {
+        assert_eq!(&engine.answer(&values, &[*query, *query], 6), &[answer.clone(), answer.clone()]);
     }
 }

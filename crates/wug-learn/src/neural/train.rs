@@ -10,6 +10,7 @@ use wug_nn::{Buffer, Engine, Lesson, Optimiser, Query, Step};
 use super::Built;
 use super::checkpoint::{Best, Checkpoint, Owner, Totals};
 use super::examples::{Examples, Sources};
+use super::look::Look;
 use super::plan::{Order, Plan};
 use super::vocabulary::Vocabulary;
 use crate::{EXECUTION_SETTINGS, Progress, Task};
@@ -60,6 +61,7 @@ pub(super) fn train(
     let mut engine = Engine::on(plan.device, built.network, plan.isa).map_err(Error::usage)?;
     let mut round = (u64::MAX, Vec::new());
     let mut written = Instant::now();
+    let (begun, mut images) = (Instant::now(), 0u64);
     while now.step < plan.steps && !is_over(plan, now.best.as_ref()) {
         let number = now.step / plan.steps_of_round;
         if plan.order != Order::Drawn && round.0 != number {
@@ -89,6 +91,8 @@ pub(super) fn train(
         let rate = plan.schedule.at(now.step);
         let norm =
             now.optimiser.step(plan.isa, &mut now.values, gradients, rate, plan.clip, plan.weight_decay);
+        engine.update_running(&mut now.values);
+        images += sources.images() as u64;
         if !outcome.loss.is_finite() || !norm.is_finite() {
             return Err(lost(now.step, task));
         }
@@ -97,12 +101,13 @@ pub(super) fn train(
 
         let ends = now.step == plan.steps;
         if plan.validate > 0 && (now.step.is_multiple_of(plan.validate) || ends) {
-            validate(&mut engine, task, plan, vocabulary, &mut now)?;
+            validate(&mut engine, task, plan, (examples.look(), vocabulary), &mut now)?;
         }
         let ends = ends || is_over(plan, now.best.as_ref());
         if now.step.is_multiple_of(REPORT) || ends {
             let (loss, accuracy) = now.since.means();
-            (task.progress)(Progress { done: now.step, of: plan.steps, loss, accuracy });
+            let images = images as f64 / begun.elapsed().as_secs_f64();
+            (task.progress)(Progress { done: now.step, of: plan.steps, loss, accuracy, images });
             now.metrics.push(line(now.step, number, loss, accuracy, rate, now.best.as_ref()));
             now.since = Totals::default();
         }
@@ -154,16 +159,18 @@ fn validate(
     engine: &mut Engine<f32>,
     task: &Task<'_>,
     plan: &Plan,
-    vocabulary: &Vocabulary,
+    (look, vocabulary): (Option<Look>, &Vocabulary),
     now: &mut Checkpoint,
 ) -> Result<()> {
     let Some(validation) = task.validation() else { return Ok(()) };
     let questions = validation.questions();
-    let sources = Sources::of(&questions, task.reads(), vocabulary)?;
-    let sources = sources.all();
-    let query = |i: usize| Query { source: sources.get(i), length: None };
-    let queries: Vec<Query<'_>> = (0..questions.len()).map(query).collect();
-    let answers = engine.answer(&now.values, &queries, plan.longest);
+    let sources = Sources::of(&questions, look, vocabulary)?;
+    let mut answers = Vec::with_capacity(questions.len());
+    for (piece, sources) in sources.pieces() {
+        let query = |i: usize| Query { source: sources.get(i), length: None };
+        let queries: Vec<Query<'_>> = (0..piece.len()).map(query).collect();
+        answers.extend(engine.answer(&now.values, &queries, plan.longest));
+    }
     let is_right = |(i, answer): (usize, &Option<Vec<u32>>)| {
         answer.as_ref().is_some_and(|ids| validation.is_correct(i, &vocabulary.decode(ids)))
     };

@@ -116,24 +116,50 @@ pub(crate) struct Correlated<'a, T> {
     pub(crate) columns: usize,
 }
 
+/// Rows of all pairs together, at most.
+pub(crate) const DEPTH: usize = 256;
+
 kernel! {
     /// `out += sum of left^T * right` over all pairs, for the columns of the left factors from `first` on.
     fn correlate(factors: Correlated<'a, T>, first: usize, out: &'a mut [T]) {
         let stride = factors.columns;
+        // Lines that lie far apart in the right factors would drive each other out of the cache.
+        let mut panel = [Line([T::ZERO; COLUMNS]); DEPTH];
+        let panel = &mut panel[..factors.pairs.len() * factors.rows];
         for column in (0..stride).step_by(COLUMNS) {
             let width = COLUMNS.min(stride - column);
+            factors.pack_right(column, width, panel);
             for span in tiles::<V>(0..out.len() / stride) {
                 let out = &mut out[span.start * stride + column..];
-                let at = (first + span.start, column, width);
+                let (row, size) = (first + span.start, (stride, width));
                 match span.len() {
-                    1 => correlated::<T, V, 1>(&factors, at, out),
-                    2 => correlated::<T, V, 2>(&factors, at, out),
-                    3 => correlated::<T, V, 3>(&factors, at, out),
-                    4 => correlated::<T, V, 4>(&factors, at, out),
-                    5 => correlated::<T, V, 5>(&factors, at, out),
-                    6 => correlated::<T, V, 6>(&factors, at, out),
-                    7 => correlated::<T, V, 7>(&factors, at, out),
-                    _ => correlated::<T, V, 8>(&factors, at, out),
+                    1 => correlated::<T, V, 1>(&factors, panel, row, out, size),
+                    2 => correlated::<T, V, 2>(&factors, panel, row, out, size),
+                    3 => correlated::<T, V, 3>(&factors, panel, row, out, size),
+                    4 => correlated::<T, V, 4>(&factors, panel, row, out, size),
+                    5 => correlated::<T, V, 5>(&factors, panel, row, out, size),
+                    6 => correlated::<T, V, 6>(&factors, panel, row, out, size),
+                    7 => correlated::<T, V, 7>(&factors, panel, row, out, size),
+                    _ => correlated::<T, V, 8>(&factors, panel, row, out, size),
+                }
+            }
+        }
+    }
+}
+
+impl<T: Real> Correlated<'_, T> {
+    /// Some columns of the right matrices, one below the other.
+    #[inline(always)]
+    fn pack_right(&self, column: usize, width: usize, panel: &mut [Line<T>]) {
+        for (&(_, right), lines) in self.pairs.iter().zip(panel.chunks_exact_mut(self.rows.max(1))) {
+            for (n, Line(line)) in lines.iter_mut().enumerate() {
+                let from = &self.right[right + n * self.columns + column..];
+                // A copy of known size is a move of registers, not a call.
+                if let (Some(from), COLUMNS) = (from.first_chunk::<COLUMNS>(), width) {
+                    *line = *from;
+                } else {
+                    line[..width].copy_from_slice(&from[..width]);
+                    line[width..].fill(T::ZERO);
                 }
             }
         }
@@ -144,26 +170,18 @@ kernel! {
 #[inline(always)]
 fn correlated<T: Real, V: Vectors, const HEIGHT: usize>(
     factors: &Correlated<'_, T>,
-    (row, column, width): (usize, usize, usize),
+    panel: &[Line<T>],
+    row: usize,
     out: &mut [T],
+    (stride, width): (usize, usize),
 ) {
-    let stride = factors.columns;
     match width {
         COLUMNS => {
-            let sums = correlated_sums::<T, V, HEIGHT, COLUMNS>(factors, row, column, whole);
-            place(sums, out, stride, Into::Add);
+            place(correlated_sums::<T, V, HEIGHT, COLUMNS>(factors, panel, row), out, stride, Into::Add);
         }
-        HALF => {
-            let sums = correlated_sums::<T, V, HEIGHT, HALF>(factors, row, column, whole);
-            place(sums, out, stride, Into::Add);
-        }
+        HALF => place(correlated_sums::<T, V, HEIGHT, HALF>(factors, panel, row), out, stride, Into::Add),
         _ => {
-            let partial = |line: &[T]| {
-                let mut whole = [T::ZERO; COLUMNS];
-                whole[..width].copy_from_slice(&line[..width]);
-                whole
-            };
-            let sums = correlated_sums::<T, V, HEIGHT, COLUMNS>(factors, row, column, partial);
+            let sums = correlated_sums::<T, V, HEIGHT, COLUMNS>(factors, panel, row);
             for (i, sums) in sums.iter().enumerate() {
                 put(sums, &mut out[i * stride..][..width], Into::Add);
             }
@@ -172,23 +190,17 @@ fn correlated<T: Real, V: Vectors, const HEIGHT: usize>(
 }
 
 #[inline(always)]
-fn whole<T: Copy, const WIDTH: usize>(line: &[T]) -> [T; WIDTH] {
-    *line.first_chunk().expect("a whole line")
-}
-
-#[inline(always)]
 fn correlated_sums<T: Real, V: Vectors, const HEIGHT: usize, const WIDTH: usize>(
     factors: &Correlated<'_, T>,
+    panel: &[Line<T>],
     row: usize,
-    column: usize,
-    line: impl Fn(&[T]) -> [T; WIDTH],
 ) -> [[T; WIDTH]; HEIGHT] {
     let mut sums = [[T::ZERO; WIDTH]; HEIGHT];
-    for &(left, right) in factors.pairs {
-        let (left, right) = (&factors.left[left + row..], &factors.right[right + column..]);
-        for n in 0..factors.rows {
-            let cells: [T; HEIGHT] = whole(&left[n * factors.stride..]);
-            let right = line(&right[n * factors.columns..]);
+    for (&(left, _), lines) in factors.pairs.iter().zip(panel.chunks_exact(factors.rows.max(1))) {
+        let left = &factors.left[left + row..];
+        for (n, line) in lines.iter().enumerate() {
+            let cells: [T; HEIGHT] = *left[n * factors.stride..].first_chunk().expect("the rows of a tile");
+            let right: [T; WIDTH] = *line.0.first_chunk().expect("no more than a panel has");
             for (sums, left) in sums.iter_mut().zip(cells) {
                 T::multiply_add::<V, WIDTH>(sums, left, &right);
             }

@@ -2,16 +2,14 @@ use rayon::prelude::*;
 
 use super::GROUP;
 use super::geometry::{Lists, Size, Window, seen_by};
-use crate::kernels::{Correlated, Gathered, Into, Segment, add_columns, correlate, gather_product};
+use crate::kernels::{Correlated, DEPTH, Gathered, Into, Segment, add_columns, correlate, gather_product};
 use crate::network::Pass;
 use crate::parameters::{Gradients, Id, Layout, Start};
 use crate::{Buffer, Real};
 
 /// Rows of the gradient of the kernels that a thread computes at a time.
-const ROWS: usize = 32;
-/// Rows of both factors of that gradient that are added up before the sums are written.
-const DEPTH: usize = 256;
-/// Pairs of matrices with so many rows, at most.
+const ROWS: usize = 64;
+/// Pairs of matrices whose products are added up before the sums are written, at most.
 const PAIRS: usize = 32;
 
 /// A convolution in two dimensions.

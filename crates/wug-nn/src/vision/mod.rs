@@ -1,6 +1,7 @@
 //! Networks that see: convolutions with batch normalisation, residual blocks, and what reads them.
 //!
-//! A [`Body`] is the convolutions, and a [`Classifier`] says with a [`Head`] what images show.
+//! A [`Body`] is the convolutions. A [`Classifier`] says with a [`Head`] what images show; a [`Reader`] is a sequence model that
+//! reads images in the place of words.
 //!
 //! Batch normalisation looks at a whole batch, so it is never divided into shards; threads share the places of feature
 //! maps instead, and what is added up over a batch is added up in blocks of a fixed size and order.
@@ -11,6 +12,7 @@ mod convolution;
 mod geometry;
 mod head;
 mod pool;
+mod reader;
 mod trunk;
 mod unit;
 
@@ -20,10 +22,11 @@ use crate::{Buffer, Real};
 pub use classifier::{Classifier, Config};
 pub use geometry::Size;
 pub use head::Head;
+pub use reader::{Encoder, Reader};
 pub use trunk::Body;
 
 /// Images whose feature maps lie together: a matrix of so many rows is what a product reads at a time.
-const GROUP: usize = 64;
+const GROUP: usize = 48;
 
 /// Feature maps as a row for each image: `[image][place][channel]`.
 fn as_rows<T: Real>(pass: &mut Pass<'_, T>, maps: &[T], places: usize, width: usize) -> Buffer<T> {

@@ -1,7 +1,10 @@
+use rayon::prelude::*;
+
 use super::GROUP;
 use super::batch_norm::{BatchNorm, Normalised, Running};
 use super::convolution::{Convolution, Initial};
 use super::geometry::{Size, Window};
+use crate::engine::BLOCK;
 use crate::kernels::{Into, moments, rectify_backward, relu};
 use crate::network::Pass;
 use crate::parameters::{Gradients, Layout};
@@ -99,7 +102,7 @@ impl Unit {
     /// From the gradient of what came out to that before rectification, in place: it is also that of what was beside.
     pub(super) fn rectify_backward<T: Real>(&self, pass: &Pass<'_, T>, kept: &Kept<T>, d: &mut [T]) {
         if self.order == Order::NormFirst {
-            rectify_backward(pass.isa, &kept.y, d);
+            rectified(pass, &kept.y, d);
         }
     }
 
@@ -114,7 +117,7 @@ impl Unit {
     ) {
         self.norm.backward(pass, &kept.by, &kept.x, d, gradients);
         if self.order == Order::RectifyFirst {
-            rectify_backward(pass.isa, &kept.x, d);
+            rectified(pass, &kept.x, d);
         }
         self.convolution.learn(pass, input, d, gradients);
     }
@@ -131,6 +134,12 @@ impl Unit {
     pub(super) fn backward_add<T: Real>(&self, pass: &mut Pass<'_, T>, d: &[T], d_x: &mut [T]) {
         self.convolution.backward(pass, d, d_x, Into::Add);
     }
+}
+
+/// From the gradient of what was rectified to that of what it was before, in place.
+fn rectified<T: Real>(pass: &Pass<'_, T>, y: &[T], d: &mut [T]) {
+    let isa = pass.isa;
+    d.par_chunks_mut(BLOCK).zip(y.par_chunks(BLOCK)).for_each(|(d, y)| rectify_backward(isa, y, d));
 }
 
 /// A basic block of a ResNet: two units, and a way around them.

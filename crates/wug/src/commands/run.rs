@@ -201,7 +201,12 @@ fn progress(quiet: bool) -> ProgressBar {
 
 fn tell(bar: &ProgressBar, progress: Progress) {
     bar.set_length(progress.of);
-    bar.set_message(format!("loss {:.4} training accuracy {:.1}%", progress.loss, 100.0 * progress.accuracy));
+    let mut message =
+        format!("loss {:.4} training accuracy {:.1}%", progress.loss, 100.0 * progress.accuracy);
+    if progress.images > 0.0 {
+        message.push_str(&format!(" {:.0} images/s", progress.images));
+    }
+    bar.set_message(message);
     bar.set_position(progress.done);
 }
 
