@@ -75,4 +75,8 @@ pub static LEARNERS: &[&dyn Learner] = &[
     &neural::TRANSFORMER_REL,
     &neural::TRANSFORMER_UNI,
     &neural::TRANSFORMER_REL_UNI,
+    &neural::CNN,
+    &neural::CNN_LSTM,
+    &neural::RELATION_NETWORK,
+    &neural::RESNET18,
 ];

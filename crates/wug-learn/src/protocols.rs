@@ -90,7 +90,12 @@ mod tests {
     #[test]
     fn learners_of_a_kind_share_their_presets() {
         for known in LEARNERS.iter().map(|learner| learner.about().name) {
-            let like = if known.starts_with("transformer") { "transformer" } else { "lstm" };
+            let like = match known {
+                "cnn" | "cnn-lstm" | "relation-network" => "cnn",
+                "resnet18" => "resnet18",
+                _ if known.starts_with("transformer") => "transformer",
+                _ => "lstm",
+            };
             if learner(known).unwrap().about().setting("protocol").is_some() {
                 assert_eq!(presets(known), presets(like), "{known}");
             }

@@ -48,6 +48,8 @@ pub struct Progress {
     pub accuracy: f64,
     /// The best accuracy on the validation part so far.
     pub best: Option<f64>,
+    /// Images read in a second; 0 where there are none.
+    pub images: f64,
 }
 
 impl<'a> Task<'a> {

@@ -122,10 +122,20 @@ impl<T: Real> Engine<T> {
         (*all, sum)
     }
 
+    /// After a step of the optimiser: replaces running statistics among the parameters, which have no gradient, by what
+    /// the last batch has made of them.
+    pub fn update_running(&self, values: &mut [T]) {
+        self.network.update_running(values);
+    }
+
     /// Divides a batch into shards.
     fn cut(&mut self, lessons: &[Lesson<'_>]) {
         let most = shard_size(lessons.len());
         self.shards.clear();
+        if self.network.whole_batch() {
+            self.shards.push(0..lessons.len());
+            return;
+        }
         let (mut start, mut words) = (0, 0);
         for (i, lesson) in lessons.iter().enumerate() {
             let more = lesson.source.len() + lesson.target.len();
@@ -166,8 +176,9 @@ impl<T: Real> Engine<T> {
         let mut order: Vec<usize> = (0..queries.len()).collect();
         // Sources of like length have answers of like length, mostly: a shard then ends early.
         order.sort_by_key(|&i| queries[i].source.len());
+        let most = if self.network.whole_batch() { queries.len().max(1) } else { SHARD };
         let answered: Vec<Vec<A>> = order
-            .par_chunks(SHARD)
+            .par_chunks(most)
             .map(|shard| {
                 let asked: Vec<Query<'_>> = shard.iter().map(|&i| queries[i]).collect();
                 let mut room = Room::default();

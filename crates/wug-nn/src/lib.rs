@@ -1,6 +1,6 @@
-//! Sequence-to-sequence models, and an engine that trains them on the CPU.
+//! Sequence-to-sequence models and networks that see, and an engine that trains them on the CPU.
 //!
-//! A [`recurrent::Config`] or [`transformer::Config`] says what a model is; its `Model` lays the parameters out in one flat
+//! A [`recurrent::Config`], [`transformer::Config`] or [`vision::Config`] says what a model is; its `Model` lays the parameters out in one flat
 //! buffer; an [`Engine`] computes losses, gradients and answers of any [`Network`] from such a buffer, and an [`Optimiser`] changes it.
 //! Nothing here knows of benchmarks or files. A [`Device`] says where an engine computes: the CPU with our own kernels, or, if it
 //! was compiled in, a GPU through burn.
@@ -25,6 +25,7 @@ mod steps;
 #[cfg(test)]
 mod tape;
 pub mod transformer;
+pub mod vision;
 
 pub use buffer::Buffer;
 pub use device::Device;

@@ -48,6 +48,17 @@ impl<'a> Sequence<'a> {
             Self::Images(_) => panic!("an encoder of tokens was given images"),
         }
     }
+
+    /// The pixels of all images, for a network that sees.
+    ///
+    /// # Panics
+    /// If it is a sequence of tokens: such a network is never trained on them.
+    pub fn pixels(&self) -> &'a [u8] {
+        match self {
+            Self::Images(images) => images.pixels,
+            Self::Tokens(_) => panic!("an encoder of images was given tokens"),
+        }
+    }
 }
 
 /// One example of a batch.
@@ -132,6 +143,15 @@ pub trait Network<T>: Debug + Send + Sync {
     fn states(&self, _: &mut Pass<'_, T>, _: &[Query<'_>], _: usize) -> Option<Vec<Vec<T>>> {
         None
     }
+
+    /// Whether examples depend on each other, as batch normalisation makes them: then a batch is never divided, and the
+    /// network uses all threads itself.
+    fn whole_batch(&self) -> bool {
+        false
+    }
+
+    /// Replaces the running statistics among the parameters by what the last batch has made of them.
+    fn update_running(&self, _: &mut [T]) {}
 
     /// The same model composed of burn's tensor operations, for other devices than the CPU; none if there is no such.
     #[cfg(feature = "burn")]

@@ -40,6 +40,8 @@ pub struct Tensor {
     pub columns: usize,
     start: usize,
     first: Start,
+    /// Taps of the kernels of a convolution, whose inputs are so many times below each other; 0 for what is none.
+    taps: usize,
 }
 
 impl Tensor {
@@ -70,8 +72,33 @@ pub struct Layout {
 impl Layout {
     pub(crate) fn add(&mut self, name: impl Into<String>, rows: usize, columns: usize, first: Start) -> Id {
         let start = self.len();
-        self.tensors.push(Tensor { name: name.into(), rows, columns, start, first });
+        self.tensors.push(Tensor { name: name.into(), rows, columns, start, first, taps: 0 });
         Id(self.tensors.len() - 1)
+    }
+
+    /// The kernels of a convolution: for each tap and input a row of outputs.
+    pub(crate) fn add_kernels(
+        &mut self,
+        name: impl Into<String>,
+        taps: usize,
+        inputs: usize,
+        outputs: usize,
+        first: Start,
+    ) -> Id {
+        let id = self.add(name, taps * inputs, outputs, first);
+        self.tensors[id.0].taps = taps;
+        id
+    }
+
+    /// Adds the tensors of another layout, to be given to it as they are: none is packed for products.
+    pub(crate) fn include(&mut self, other: &Self) -> Vec<Id> {
+        let plain = |first: Start| match first {
+            Start::Matrix(bound) => Start::Vector(bound),
+            Start::NormalMatrix(deviation) => Start::Normal(deviation),
+            first => first,
+        };
+        let tensors = other.tensors.iter();
+        tensors.map(|each| self.add(&each.name, each.rows, each.columns, plain(each.first))).collect()
     }
 
     /// The tensors in order.
@@ -189,8 +216,15 @@ impl<T: Real> Weights<T> {
         self.backward.resize_with(layout.tensors.len(), Packed::default);
         let both = self.forward.par_iter_mut().zip(&mut self.backward);
         both.zip(&layout.tensors).for_each(|((forward, back), tensor)| {
-            if tensor.first.is_matrix() {
-                let matrix = View::new(&values[tensor.range()], tensor.rows, tensor.columns);
+            let matrix = View::new(&values[tensor.range()], tensor.rows, tensor.columns);
+            if let Some(inputs) = tensor.rows.checked_div(tensor.taps) {
+                forward.pack(matrix);
+                if backward {
+                    let values = &values[tensor.range()];
+                    let tap = |values| View::new(values, inputs, tensor.columns).transposed();
+                    back.stack(values.chunks_exact(inputs * tensor.columns).map(tap));
+                }
+            } else if tensor.first.is_matrix() {
                 forward.pack(matrix.transposed());
                 if backward {
                     back.pack(matrix);
@@ -204,12 +238,12 @@ impl<T: Real> Weights<T> {
         self.ranges[id.0].clone()
     }
 
-    /// Right factor of `x * W^T`.
+    /// Right factor of `x * W^T`; of a convolution, the rows of its taps below each other.
     pub(crate) fn forward(&self, id: Id) -> &Packed<T> {
         &self.forward[id.0]
     }
 
-    /// Right factor of `d * W`.
+    /// Right factor of `d * W`; of a convolution, the outputs of its taps below each other.
     pub(crate) fn backward(&self, id: Id) -> &Packed<T> {
         &self.backward[id.0]
     }

@@ -99,12 +99,12 @@ fn wrong_names_are_found_first_and_failures_are_shown() {
     assert!(fails(2, &arguments).contains("search-pure has no setting `stairs`"));
 
     // A run that fails leaves the others, and the table says which.
-    fs::write(&file, experiment.replace("oracle-of-delphi", "gru")).unwrap();
+    fs::write(&file, experiment.replace("oracle-of-delphi", "bayes")).unwrap();
     let output = common::wug(&arguments);
     assert_eq!(output.status.code(), Some(1));
     let (table, said) =
         (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
-    assert!(table.contains("failed") && said.contains("gru reads tokens"), "{table}{said}");
+    assert!(table.contains("failed") && said.contains("bayes reads tokens"), "{table}{said}");
     assert!(!table.contains("SMOKE"), "{table}");
     assert!(fs::read_to_string(out.join("mine.svg")).unwrap().contains("a, published"));
 

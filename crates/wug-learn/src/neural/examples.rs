@@ -1,12 +1,18 @@
+use std::ops::Range;
+
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
 use wug_data::{InputKind, Picture, Result, Stream};
-use wug_nn::{Images, Sequence};
+use wug_nn::Sequence;
 
 use super::Sizes;
+use super::look::{Look, Seen};
 use super::vocabulary::Vocabulary;
 use crate::{Image, Input, Lessons, Question};
+
+/// Pictures that are in memory at a time when questions are answered.
+const RENDERED: usize = 1024;
 
 /// The training examples as a network sees them.
 pub(super) struct Examples<'a> {
@@ -19,19 +25,24 @@ pub(super) struct Examples<'a> {
 pub(super) enum Sources<'a> {
     /// Ids of tokens, with the end.
     Tokens(Vec<Vec<u32>>),
-    /// Images, rendered when a batch needs them.
-    Images(Vec<Image<'a>>),
+    /// Images, rendered when a batch needs them, and how they are looked at.
+    Images(Vec<Image<'a>>, Look),
 }
 
 /// The sources of one batch, in memory.
 pub(super) enum BatchSources<'s> {
     Tokens(Vec<&'s [u32]>),
-    Images(Vec<Picture>),
+    Images(Vec<Seen>),
 }
 
 impl<'a> Examples<'a> {
-    /// Reads the training examples; their tokens make the vocabulary.
-    pub(super) fn read(lessons: &Lessons<'a>, vocabulary: &mut Vocabulary) -> Self {
+    /// Reads the training examples; their tokens make the vocabulary. `look` says from the first of them how images are
+    /// looked at.
+    pub(super) fn read(
+        lessons: &Lessons<'a>,
+        vocabulary: &mut Vocabulary,
+        look: impl FnOnce(&Picture) -> Look,
+    ) -> Self {
         let (mut tokens, mut images, mut targets) = (Vec::new(), Vec::new(), Vec::new());
         for lesson in lessons.iter() {
             match lesson.input {
@@ -42,7 +53,10 @@ impl<'a> Examples<'a> {
         }
         let sources = match lessons.reads() {
             InputKind::Tokens => Sources::Tokens(tokens),
-            InputKind::Images => Sources::Images(images),
+            InputKind::Images => {
+                let first = images.first().map_or_else(|| Picture::white(1, 1), Image::render);
+                Sources::Images(images, look(&first))
+            }
         };
         Self { sources, targets }
     }
@@ -61,7 +75,7 @@ impl<'a> Examples<'a> {
     pub(super) fn source_len(&self, i: usize) -> usize {
         match &self.sources {
             Sources::Tokens(sources) => sources[i].len(),
-            Sources::Images(_) => 0,
+            Sources::Images(..) => 0,
         }
     }
 
@@ -91,9 +105,17 @@ impl<'a> Examples<'a> {
             Sources::Tokens(sources) => {
                 *sources = chosen.iter().map(|&i| std::mem::take(&mut sources[i])).collect();
             }
-            Sources::Images(sources) => *sources = chosen.iter().map(|&i| sources[i]).collect(),
+            Sources::Images(sources, _) => *sources = chosen.iter().map(|&i| sources[i]).collect(),
         }
         self.targets = chosen.into_iter().map(|i| std::mem::take(&mut self.targets[i])).collect();
+    }
+
+    /// How images are looked at.
+    pub(super) fn look(&self) -> Option<Look> {
+        match self.sources {
+            Sources::Tokens(_) => None,
+            Sources::Images(_, look) => Some(look),
+        }
     }
 
     /// What the network must have room for.
@@ -101,8 +123,9 @@ impl<'a> Examples<'a> {
         Sizes {
             reads: match self.sources {
                 Sources::Tokens(_) => InputKind::Tokens,
-                Sources::Images(_) => InputKind::Images,
+                Sources::Images(..) => InputKind::Images,
             },
+            frames: self.look().map_or(0, Look::frames),
             source_words: vocabulary.source_len(),
             target_words: vocabulary.target_len(),
             longest_source: (0..self.len()).map(|i| self.source_len(i)).max().unwrap_or_default(),
@@ -137,53 +160,68 @@ impl<'a> Examples<'a> {
 }
 
 impl<'a> Sources<'a> {
-    /// The sources of questions.
-    pub(super) fn of(questions: &[Question<'a>], reads: InputKind, vocabulary: &Vocabulary) -> Result<Self> {
-        match reads {
-            InputKind::Tokens => {
+    /// The sources of questions; images, if they are looked at.
+    pub(super) fn of(
+        questions: &[Question<'a>],
+        look: Option<Look>,
+        vocabulary: &Vocabulary,
+    ) -> Result<Self> {
+        match look {
+            None => {
                 let encode = |question: &Question<'a>| Ok(vocabulary.encode(question.input.tokens()?));
                 questions.iter().map(encode).collect::<Result<_>>().map(Self::Tokens)
             }
-            InputKind::Images => questions
-                .iter()
-                .map(|question| question.input.image())
-                .collect::<Result<_>>()
-                .map(Self::Images),
+            Some(look) => {
+                let images = questions.iter().map(|question| question.input.image());
+                images.collect::<Result<_>>().map(|images| Self::Images(images, look))
+            }
         }
     }
 
     fn len(&self) -> usize {
         match self {
             Self::Tokens(sources) => sources.len(),
-            Self::Images(sources) => sources.len(),
+            Self::Images(sources, _) => sources.len(),
         }
     }
 
-    /// All sources.
-    pub(super) fn all(&self) -> BatchSources<'_> {
-        self.batch(0..self.len())
+    /// All sources in pieces that fit into memory: of images, a few at a time.
+    pub(super) fn pieces(&self) -> impl Iterator<Item = (Range<usize>, BatchSources<'_>)> {
+        let most = match self {
+            Self::Tokens(_) => self.len().max(1),
+            Self::Images(..) => RENDERED,
+        };
+        (0..self.len()).step_by(most).map(move |start| {
+            let piece = start..self.len().min(start + most);
+            (piece.clone(), self.batch(piece))
+        })
     }
 
     fn batch(&self, batch: impl Iterator<Item = usize>) -> BatchSources<'_> {
         match self {
             Self::Tokens(sources) => BatchSources::Tokens(batch.map(|i| &sources[i][..]).collect()),
-            Self::Images(sources) => {
+            Self::Images(sources, look) => {
                 let images: Vec<Image<'_>> = batch.map(|i| sources[i]).collect();
-                BatchSources::Images(images.par_iter().map(Image::render).collect())
+                BatchSources::Images(images.par_iter().map(|image| look.at(&image.render())).collect())
             }
         }
     }
 }
 
 impl BatchSources<'_> {
-    /// The sequence that the encoder reads. An image is a sequence of one.
+    /// The sequence that the encoder reads.
     pub(super) fn get(&self, i: usize) -> Sequence<'_> {
         match self {
             Self::Tokens(sources) => Sequence::Tokens(sources[i]),
-            Self::Images(pictures) => {
-                let Picture { width, height, pixels } = &pictures[i];
-                Sequence::Images(Images { pixels, width: *width as usize, height: *height as usize })
-            }
+            Self::Images(seen) => seen[i].sequence(),
+        }
+    }
+
+    /// How many images there are.
+    pub(super) fn images(&self) -> usize {
+        match self {
+            Self::Tokens(_) => 0,
+            Self::Images(seen) => seen.iter().map(|seen| seen.sequence().len()).sum(),
         }
     }
 }

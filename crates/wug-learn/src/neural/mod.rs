@@ -2,26 +2,30 @@
 //!
 //! A [`Blueprint`] says which network the settings of a learner mean; everything else is the same for all of them. The files
 //! follow the data: `vocabulary.rs` and `examples.rs` turn examples into what a network reads, `plan.rs` says what the settings of training mean, `train.rs` is
-//! the training loop, `checkpoint.rs`, `metrics.rs` and `tensorboard.rs` keep it, and the trained model answers from here. `recurrent.rs`
-//! and `transformer.rs` have blueprints.
+//! the training loop, `checkpoint.rs`, `metrics.rs` and `tensorboard.rs` keep it, and the trained model answers from here. `recurrent.rs`,
+//! `transformer.rs` and `vision.rs` have blueprints; `look.rs` cuts pictures into what they see, and `seeing.rs` lets sequence
+//! models see.
 
 mod checkpoint;
 mod examples;
+mod look;
 mod metrics;
 mod plan;
 mod recurrent;
+mod seeing;
 mod tensorboard;
 #[cfg(test)]
 mod tests;
 mod train;
 mod transformer;
+mod vision;
 mod vocabulary;
 
 use std::sync::Mutex;
 
 use serde_json::Value;
 
-use wug_data::{Error, InputKind, Result, Tokens};
+use wug_data::{InputKind, Picture, Result, Tokens};
 use wug_nn::{Buffer, Engine, Network, Query, Sequence};
 
 use crate::{
@@ -32,10 +36,15 @@ use examples::{Examples, Sources};
 use plan::Plan;
 use vocabulary::Vocabulary;
 
+pub use look::Look;
 pub use recurrent::{
     GRU, GRU_ATTN, GRU_ATTN_NODEP, LSTM, LSTM_ATTN, LSTM_ATTN_NODEP, RNN, RNN_ATTN, RNN_ATTN_NODEP, Recurrent,
 };
 pub use transformer::{TRANSFORMER, TRANSFORMER_REL, TRANSFORMER_REL_UNI, TRANSFORMER_UNI, Transformer};
+pub use vision::{CNN, CNN_LSTM, RELATION_NETWORK, RESNET18, Vision};
+
+/// Pixels of a side of a symbol's window (HINT).
+const WINDOW: usize = 32;
 
 /// A network and what it was made from.
 pub struct Built {
@@ -52,6 +61,8 @@ pub struct Built {
 pub struct Sizes {
     /// What it reads.
     pub reads: InputKind,
+    /// Images of every example; 0 where examples differ, and for tokens.
+    pub frames: usize,
     /// Tokens of the source vocabulary, special ones included.
     pub source_words: usize,
     /// Tokens of the target vocabulary; token 0 ends a target.
@@ -62,20 +73,15 @@ pub struct Sizes {
     pub longest_target: usize,
 }
 
-impl Sizes {
-    /// Refuses images, for a network whose encoder embeds tokens.
-    fn expect_tokens(self) -> Result<Self> {
-        match self.reads {
-            InputKind::Tokens => Ok(self),
-            InputKind::Images => Err(Error::usage("this network embeds tokens: it has no image encoder")),
-        }
-    }
-}
-
 /// Which network the settings of a learner mean.
 pub trait Blueprint: Sync {
     /// Builds the network, or says which settings do not go together.
     fn build(&self, settings: &Settings, sizes: Sizes) -> Result<Built>;
+
+    /// How its network looks at images, if it reads them; `first` is one of them.
+    fn look(&self, _: &Settings, _first: &Picture) -> Look {
+        Look::Windows { side: WINDOW }
+    }
 
     /// Whether its networks have a recurrent decoder, whose states can be looked at.
     fn has_states(&self) -> bool {
@@ -126,9 +132,9 @@ impl<B: Blueprint> Learner for Neural<B> {
             values,
             plan,
             vocabulary,
-            reads: task.reads(),
+            look: examples.look(),
             examples: examples.len(),
-            has_states: self.blueprint.has_states(),
+            has_states: self.blueprint.has_states() && task.reads() == InputKind::Tokens,
             training,
         }))
     }
@@ -141,7 +147,8 @@ impl<B: Blueprint> Neural<B> {
         let validates = plan::validates(&task.settings);
         let lessons = if validates { task.train_apart()? } else { task.train()? };
         let mut vocabulary = Vocabulary::new(task.settings.flag("reverse"));
-        let mut examples = Examples::read(&lessons, &mut vocabulary);
+        let look = |first: &Picture| self.blueprint.look(&task.settings, first);
+        let mut examples = Examples::read(&lessons, &mut vocabulary, look);
         examples.keep_share(task.settings.number("share"), &mut task.streams("share").item(0));
         let built = self.blueprint.build(&task.settings, examples.sizes(&vocabulary))?;
         let plan = Plan::read(task, &examples, built.width)?;
@@ -155,7 +162,7 @@ struct Trained {
     values: Buffer<f32>,
     plan: Plan,
     vocabulary: Vocabulary,
-    reads: InputKind,
+    look: Option<Look>,
     /// How many it was trained on.
     examples: usize,
     has_states: bool,
@@ -164,19 +171,22 @@ struct Trained {
 
 impl Model for Trained {
     fn answers(&self, questions: &[Question<'_>]) -> Result<Vec<Answer>> {
-        let sources = Sources::of(questions, self.reads, &self.vocabulary)?;
-        let sources = sources.all();
-        let query = |(i, question): (usize, &Question<'_>)| {
-            let length = question.target_length.map(|length| length.min(self.plan.longest));
-            Query { source: sources.get(i), length }
-        };
-        let queries: Vec<Query<'_>> = questions.iter().enumerate().map(query).collect();
+        let sources = Sources::of(questions, self.look, &self.vocabulary)?;
         let mut engine = self.engine.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let answer = |decoded: Option<Vec<u32>>| match decoded {
             Some(ids) => Answer::new(self.vocabulary.decode(&ids)),
             None => Answer::abstain().note("endless", true),
         };
-        Ok(engine.answer(&self.values, &queries, self.plan.longest).into_iter().map(answer).collect())
+        let mut answers = Vec::with_capacity(questions.len());
+        for (piece, sources) in sources.pieces() {
+            let query = |(i, question): (usize, &Question<'_>)| {
+                let length = question.target_length.map(|length| length.min(self.plan.longest));
+                Query { source: sources.get(i), length }
+            };
+            let queries: Vec<Query<'_>> = questions[piece].iter().enumerate().map(query).collect();
+            answers.extend(engine.answer(&self.values, &queries, self.plan.longest).into_iter().map(answer));
+        }
+        Ok(answers)
     }
 
     fn decoder_states(&self) -> Option<&dyn DecoderStates> {

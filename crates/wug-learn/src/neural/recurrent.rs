@@ -2,10 +2,12 @@
 
 use std::sync::LazyLock;
 
-use wug_data::{Error, Result};
+use wug_data::{Error, InputKind, Result};
+use wug_nn::Network;
 use wug_nn::recurrent::{Attention, Begin, Bridge, Cell, Config, Model, Output};
 
 use super::plan::{TRAINING, joined, number, whole, word};
+use super::seeing::{IMAGE_ENCODER, seeing};
 use super::{Blueprint, Built, Neural, Sizes};
 use crate::protocols::presets;
 use crate::{About, Default, Preset, Reads, Setting, Settings};
@@ -39,6 +41,7 @@ const MODEL: &[Setting] = &[
     whole("hidden", "hidden units per layer and direction", 128, 1, 8192),
     whole("embedding", "embedding size; 0: as hidden", 0, 0, 8192),
     number("dropout", "dropout rate", 0.0, 0.0, 0.95),
+    IMAGE_ENCODER,
 ];
 
 const SETTINGS: &[Setting] = &joined::<{ MODEL.len() + TRAINING.len() }>(MODEL, TRAINING);
@@ -48,7 +51,7 @@ macro_rules! learners {
         $(
             #[doc = $title]
             pub static $constant: Neural<Recurrent> = Neural {
-                about: &About { name: $name, title: $title, benchmarks: &[], reads: Reads::Tokens, settings: SETTINGS },
+                about: &About { name: $name, title: $title, benchmarks: &[], reads: Reads::Any, settings: SETTINGS },
                 blueprint: Recurrent { cell: Cell::$cell, attention: $attention, dependence: $dependence },
             };
         )*
@@ -73,7 +76,6 @@ impl Blueprint for Recurrent {
     }
 
     fn build(&self, settings: &Settings, sizes: Sizes) -> Result<Built> {
-        let sizes = sizes.expect_tokens()?;
         let style = settings.word("style");
         let (linked, dot) = (style == "nacs" || style == "hint", style == "recogs");
         let whole = |name: &str| settings.whole(name) as usize;
@@ -107,6 +109,14 @@ impl Blueprint for Recurrent {
             target_words: sizes.target_words,
         };
         let described = serde_json::to_value(&config).expect("plain data");
+        if sizes.reads == InputKind::Images {
+            let table = (config.source_words, config.embedding);
+            let build = move |source_words| -> Result<Box<dyn Network<f32>>, String> {
+                Ok(Box::new(Model::new(Config { source_words, ..config.clone() })?))
+            };
+            let (network, config) = seeing(settings, table, &described, build)?;
+            return Ok(Built { network, config, width: hidden });
+        }
         let model = Model::new(config).map_err(Error::usage)?;
         Ok(Built { network: Box::new(model), config: described, width: hidden })
     }

@@ -10,6 +10,7 @@ use wug_nn::{Buffer, Engine, Lesson, Optimiser, Query, Step};
 use super::Built;
 use super::checkpoint::{Best, Checkpoint, Owner, Totals};
 use super::examples::{Examples, Sources};
+use super::look::Look;
 use super::metrics::{Metrics, Point};
 use super::plan::{Order, Plan};
 use super::vocabulary::Vocabulary;
@@ -64,6 +65,7 @@ pub(super) fn train(
     let mut engine = Engine::on(plan.device, built.network, plan.isa).map_err(Error::usage)?;
     let mut round = (u64::MAX, Vec::new());
     let (mut written, mut told) = (Instant::now(), Instant::now());
+    let (begun, mut images) = (Instant::now(), 0u64);
     while now.step < plan.steps && !is_over(plan, now.best.as_ref()) {
         let number = now.step / plan.steps_of_round;
         if plan.order != Order::Drawn && round.0 != number {
@@ -93,6 +95,8 @@ pub(super) fn train(
         let rate = plan.schedule.at(now.step);
         let norm =
             now.optimiser.step(plan.isa, &mut now.values, gradients, rate, plan.clip, plan.weight_decay);
+        engine.update_running(&mut now.values);
+        images += sources.images() as u64;
         if !outcome.loss.is_finite() || !norm.is_finite() {
             return Err(lost(now.step, task));
         }
@@ -102,14 +106,15 @@ pub(super) fn train(
         let ends = now.step == plan.steps;
         let mut validation = None;
         if plan.validate > 0 && (now.step.is_multiple_of(plan.validate) || ends) {
-            validation = validate(&mut engine, task, plan, vocabulary, &mut now)?;
+            validation = validate(&mut engine, task, plan, (examples.look(), vocabulary), &mut now)?;
         }
         let ends = ends || is_over(plan, now.best.as_ref());
         let reports = now.step.is_multiple_of(REPORT) || validation.is_some() || ends;
         if reports || told.elapsed() >= TOLD {
             let (loss, accuracy) = now.since.means();
             let best = now.best.as_ref().map(|best| best.accuracy);
-            (task.progress)(Progress { done: now.step, of: plan.steps, loss, accuracy, best });
+            let images = images as f64 / begun.elapsed().as_secs_f64();
+            (task.progress)(Progress { done: now.step, of: plan.steps, loss, accuracy, best, images });
             told = Instant::now();
         }
         if reports {
@@ -178,16 +183,18 @@ fn validate(
     engine: &mut Engine<f32>,
     task: &Task<'_>,
     plan: &Plan,
-    vocabulary: &Vocabulary,
+    (look, vocabulary): (Option<Look>, &Vocabulary),
     now: &mut Checkpoint,
 ) -> Result<Option<f64>> {
     let Some(validation) = task.validation() else { return Ok(None) };
     let questions = validation.questions();
-    let sources = Sources::of(&questions, task.reads(), vocabulary)?;
-    let sources = sources.all();
-    let query = |i: usize| Query { source: sources.get(i), length: None };
-    let queries: Vec<Query<'_>> = (0..questions.len()).map(query).collect();
-    let answers = engine.answer(&now.values, &queries, plan.longest);
+    let sources = Sources::of(&questions, look, vocabulary)?;
+    let mut answers = Vec::with_capacity(questions.len());
+    for (piece, sources) in sources.pieces() {
+        let query = |i: usize| Query { source: sources.get(i), length: None };
+        let queries: Vec<Query<'_>> = (0..piece.len()).map(query).collect();
+        answers.extend(engine.answer(&now.values, &queries, plan.longest));
+    }
     let is_right = |(i, answer): (usize, &Option<Vec<u32>>)| {
         answer.as_ref().is_some_and(|ids| validation.is_correct(i, &vocabulary.decode(ids)))
     };

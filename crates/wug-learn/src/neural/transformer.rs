@@ -2,10 +2,12 @@
 
 use std::sync::LazyLock;
 
-use wug_data::{Error, Result};
+use wug_data::{Error, InputKind, Result};
+use wug_nn::Network;
 use wug_nn::transformer::{Activation, Config, Initial, Model, Norm, Positions};
 
 use super::plan::{TRAINING, changed, joined, number, whole, word};
+use super::seeing::{IMAGE_ENCODER, seeing};
 use super::{Blueprint, Built, Neural, Sizes};
 use crate::protocols::presets;
 use crate::{About, Default, Preset, Reads, Setting, Settings};
@@ -41,6 +43,7 @@ const MODEL: &[Setting] = &[
     word("positions", "absolute position encoding", &["style", "sinusoidal", "learned"]),
     whole("farthest", "maximum relative position, farther ones are clipped; 0: as the style", 0, 0, 1 << 20),
     number("dropout", "dropout rate; -1: as the style", -1.0, -1.0, 0.95),
+    IMAGE_ENCODER,
 ];
 
 /// Training of a Transformer starts from other settings than that of a recurrent model.
@@ -59,7 +62,7 @@ macro_rules! learners {
         $(
             #[doc = $title]
             pub static $constant: Neural<Transformer> = Neural {
-                about: &About { name: $name, title: $title, benchmarks: &[], reads: Reads::Tokens, settings: SETTINGS },
+                about: &About { name: $name, title: $title, benchmarks: &[], reads: Reads::Any, settings: SETTINGS },
                 blueprint: Transformer { relative: $relative, shared: $shared },
             };
         )*
@@ -129,7 +132,6 @@ const POSITIONS: usize = 512;
 
 impl Blueprint for Transformer {
     fn build(&self, settings: &Settings, sizes: Sizes) -> Result<Built> {
-        let sizes = sizes.expect_tokens()?;
         if settings.number("teacher") < 1.0 {
             return Err(Error::usage("a Transformer is always fed the target: leave out teacher"));
         }
@@ -176,13 +178,26 @@ impl Blueprint for Transformer {
         fits(&config, sizes)?;
         let described = serde_json::to_value(&config).expect("plain data");
         let needed = bytes(&config, sizes);
-        let model = Model::new(config).map_err(Error::usage)?;
+        let model = Model::new(config.clone()).map_err(Error::usage)?;
         if let Some(free) = free_bytes().filter(|&free| needed > free) {
             return Err(Error::failed(format!(
                 "training this model needs about {}, and {} are free: make width, layers or the longest examples smaller",
                 gigabytes(needed),
                 gigabytes(free)
             )));
+        }
+        if sizes.reads == InputKind::Images {
+            if config.longest().is_some() {
+                return Err(Error::usage(
+                    "learned positions end, and how many symbols an image has is not known: set positions=sinusoidal",
+                ));
+            }
+            let table = (config.source_words, config.embedding);
+            let build = move |source_words| -> Result<Box<dyn Network<f32>>, String> {
+                Ok(Box::new(Model::new(Config { source_words, ..config.clone() })?))
+            };
+            let (network, config) = seeing(settings, table, &described, build)?;
+            return Ok(Built { network, config, width });
         }
         Ok(Built { network: Box::new(model), config: described, width })
     }
@@ -234,13 +249,13 @@ fn fits(config: &Config, sizes: Sizes) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use wug_data::InputKind;
 
     use super::*;
     use crate::learner;
 
     const SIZES: Sizes = Sizes {
         reads: InputKind::Tokens,
+        frames: 0,
         source_words: 18,
         target_words: 11,
         longest_source: 30,

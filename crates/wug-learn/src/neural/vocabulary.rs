@@ -7,7 +7,7 @@ use wug_data::Tokens;
 /// Id of a source token that does not occur in training.
 const UNKNOWN: u32 = 0;
 /// Id of the end of a source; targets end with [`END_OF_TARGET`].
-const END: u32 = 1;
+pub(super) const END: u32 = 1;
 /// Id of the end of a target.
 pub(super) const END_OF_TARGET: u32 = 0;
 

@@ -5,9 +5,9 @@ use super::lanes::{LANES, prefetch};
 use crate::{Buffer, Real};
 
 /// Columns of a panel.
-const COLUMNS: usize = LANES;
+pub(super) const COLUMNS: usize = LANES;
 /// Half of them.
-const HALF: usize = COLUMNS / 2;
+pub(super) const HALF: usize = COLUMNS / 2;
 /// Depth of a block: a panel of 256 x 16 `f32` is half of a first-level cache.
 const DEPTH: usize = 256;
 /// Rows of a block: 96 x 256 `f32` stay in the second-level cache.
@@ -55,6 +55,52 @@ impl<'a, T: Real> View<'a, T> {
         }
     }
 
+    /// Packs the columns of one panel, from `first` on.
+    fn pack_panel(&self, first: usize, rows: &mut [Line<T>]) {
+        let matrix = self;
+        let width = COLUMNS.min(matrix.columns - first);
+        if matrix.column_stride == 1 {
+            for (i, Line(row)) in rows.iter_mut().enumerate() {
+                let line = &matrix.data[i * matrix.row_stride + first..];
+                // A copy of known size is a move of registers, not a call.
+                if let (Some(line), COLUMNS) = (line.first_chunk::<COLUMNS>(), width) {
+                    *row = *line;
+                } else {
+                    row[..width].copy_from_slice(&line[..width]);
+                    row[width..].fill(T::ZERO);
+                }
+            }
+        } else {
+            // Lines are read in order, four abreast: each is a column of the panel.
+            debug_assert_eq!(matrix.row_stride, 1, "rows or columns are one after the other");
+            if width < COLUMNS {
+                for Line(row) in rows.iter_mut() {
+                    row[width..].fill(T::ZERO);
+                }
+            }
+            let line = |j: usize| &matrix.data[(first + j) * matrix.column_stride..][..matrix.rows];
+            for j in (0..width - width % 4).step_by(4) {
+                let lines = [line(j), line(j + 1), line(j + 2), line(j + 3)];
+                let blocks = lines.map(|line| line.as_chunks::<4>().0);
+                let (whole, rest) = rows.as_chunks_mut::<4>();
+                for (i, rows) in whole.iter_mut().enumerate() {
+                    let block = T::turned(blocks.map(|line| line[i]));
+                    for (Line(row), cells) in rows.iter_mut().zip(block) {
+                        row[j..j + 4].copy_from_slice(&cells);
+                    }
+                }
+                let done = whole.len() * 4;
+                for (i, Line(row)) in rest.iter_mut().enumerate() {
+                    let cells: &mut [T; 4] = (&mut row[j..j + 4]).try_into().expect("four");
+                    *cells = lines.map(|line| line[done + i]);
+                }
+            }
+            for j in width - width % 4..width {
+                rows.iter_mut().zip(line(j)).for_each(|(Line(row), &x)| row[j] = x);
+            }
+        }
+    }
+
     #[cfg(test)]
     fn at(&self, i: usize, j: usize) -> T {
         self.data[i * self.row_stride + j * self.column_stride]
@@ -64,62 +110,35 @@ impl<'a, T: Real> View<'a, T> {
 /// A row of a panel, cache-line aligned: a load that crosses two cache lines takes twice as long.
 #[derive(Debug, Clone, Copy)]
 #[repr(align(64))]
-struct Line<T>([T; COLUMNS]);
+pub(super) struct Line<T>(pub(super) [T; COLUMNS]);
 
 /// A right factor in the order in which [`product`] reads it: panels of 16 columns, filled up with zeros.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Packed<T> {
-    rows: usize,
-    columns: usize,
-    data: Vec<Line<T>>,
+    pub(super) rows: usize,
+    pub(super) columns: usize,
+    pub(super) data: Vec<Line<T>>,
 }
 
 impl<T: Real> Packed<T> {
     /// Takes the place of what was packed before.
     pub(crate) fn pack(&mut self, matrix: View<'_, T>) {
-        (self.rows, self.columns) = (matrix.rows, matrix.columns);
-        self.data.resize(matrix.rows * matrix.columns.div_ceil(COLUMNS), Line([T::ZERO; COLUMNS]));
-        for (rows, first) in self.data.chunks_exact_mut(matrix.rows.max(1)).zip((0..).step_by(COLUMNS)) {
-            let width = COLUMNS.min(matrix.columns - first);
-            if matrix.column_stride == 1 {
-                for (i, Line(row)) in rows.iter_mut().enumerate() {
-                    let line = &matrix.data[i * matrix.row_stride + first..];
-                    // A copy of known size is a move of registers, not a call.
-                    if let (Some(line), COLUMNS) = (line.first_chunk::<COLUMNS>(), width) {
-                        *row = *line;
-                    } else {
-                        row[..width].copy_from_slice(&line[..width]);
-                        row[width..].fill(T::ZERO);
-                    }
-                }
-            } else {
-                // Lines are read in order, four abreast: each is a column of the panel.
-                debug_assert_eq!(matrix.row_stride, 1, "rows or columns are one after the other");
-                if width < COLUMNS {
-                    for Line(row) in rows.iter_mut() {
-                        row[width..].fill(T::ZERO);
-                    }
-                }
-                let line = |j: usize| &matrix.data[(first + j) * matrix.column_stride..][..matrix.rows];
-                for j in (0..width - width % 4).step_by(4) {
-                    let lines = [line(j), line(j + 1), line(j + 2), line(j + 3)];
-                    let blocks = lines.map(|line| line.as_chunks::<4>().0);
-                    let (whole, rest) = rows.as_chunks_mut::<4>();
-                    for (i, rows) in whole.iter_mut().enumerate() {
-                        let block = T::turned(blocks.map(|line| line[i]));
-                        for (Line(row), cells) in rows.iter_mut().zip(block) {
-                            row[j..j + 4].copy_from_slice(&cells);
-                        }
-                    }
-                    let done = whole.len() * 4;
-                    for (i, Line(row)) in rest.iter_mut().enumerate() {
-                        let cells: &mut [T; 4] = (&mut row[j..j + 4]).try_into().expect("four");
-                        *cells = lines.map(|line| line[done + i]);
-                    }
-                }
-                for j in width - width % 4..width {
-                    rows.iter_mut().zip(line(j)).for_each(|(Line(row), &x)| row[j] = x);
-                }
+        self.stack([matrix].into_iter());
+    }
+
+    /// Packs matrices of as many columns below each other.
+    pub(crate) fn stack<'v>(&mut self, matrices: impl Iterator<Item = View<'v, T>> + Clone)
+    where
+        T: 'v,
+    {
+        self.rows = matrices.clone().map(|matrix| matrix.rows).sum();
+        self.columns = matrices.clone().next().map_or(0, |matrix| matrix.columns);
+        self.data.resize(self.rows * self.columns.div_ceil(COLUMNS), Line([T::ZERO; COLUMNS]));
+        for (mut rows, first) in self.data.chunks_exact_mut(self.rows.max(1)).zip((0..).step_by(COLUMNS)) {
+            for matrix in matrices.clone() {
+                let (own, below) = rows.split_at_mut(matrix.rows);
+                matrix.pack_panel(first, own);
+                rows = below;
             }
         }
     }
@@ -278,7 +297,7 @@ impl<T: Real> Kernel for Blocks<'_, T> {
 /// The rows of each tile: as many as fit, or one less. A tile of few rows takes as long as one of five, because its sums wait
 /// for each other.
 #[inline(always)]
-fn tiles<V: Vectors>(rows: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+pub(super) fn tiles<V: Vectors>(rows: Range<usize>) -> impl Iterator<Item = Range<usize>> {
     let count = rows.len().div_ceil(V::ROWS).max(1);
     let (height, larger) = (rows.len() / count, rows.len() % count);
     (0..count).map(move |i| {
@@ -339,7 +358,7 @@ impl<T: Real> Kernel for SingleRow<'_, T> {
 
 /// Writes sums, or adds them to what is there.
 #[inline(always)]
-fn put<T: Real>(sums: &[T], out: &mut [T], into: Into) {
+pub(super) fn put<T: Real>(sums: &[T], out: &mut [T], into: Into) {
     for (out, &sum) in out.iter_mut().zip(sums) {
         *out = if into == Into::Replace { sum } else { *out + sum };
     }
@@ -416,7 +435,7 @@ fn tile<T: Real, V: Vectors, const HEIGHT: usize>(
 
 /// Writes whole rows of sums, or adds them to what is there.
 #[inline(always)]
-fn place<T: Real, const HEIGHT: usize, const WIDTH: usize>(
+pub(super) fn place<T: Real, const HEIGHT: usize, const WIDTH: usize>(
     sums: [[T; WIDTH]; HEIGHT],
     out: &mut [T],
     stride: usize,

@@ -4,7 +4,7 @@
 mod composed;
 mod decoder;
 mod encoder;
-mod layer;
+pub(crate) mod layer;
 #[cfg(test)]
 mod reference;
 

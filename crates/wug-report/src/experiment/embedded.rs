@@ -25,6 +25,7 @@ experiments! {
     "hint/grid-rnn"
     "hint/grid-transformer"
     "hint/scan-length"
+    "hint/table-2"
     "hint/table-3"
     "mns/figure-6"
     "mns/figure-7"

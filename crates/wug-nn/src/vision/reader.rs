@@ -1,0 +1,265 @@
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use serde::{Deserialize, Serialize};
+
+use super::GROUP;
+use super::batch_norm::Running;
+use super::geometry::Size;
+use super::trunk::{Body, Trunk};
+use crate::linear::Linear;
+use crate::network::{Lesson, Network, Outcome, Pass, Query, Sequence, Shard};
+use crate::parameters::{Gradients, Id, Layout};
+use crate::{Buffer, Engine, Real};
+
+/// Images that are encoded together when questions are answered.
+const ENCODED: usize = 4 * GROUP;
+
+/// How a sequence model sees: what stands in the place of its table of words.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Encoder {
+    /// The size of an image.
+    pub size: Size,
+    /// What pixels, from 0 to 255, are multiplied with.
+    pub pixel: f64,
+    /// The convolutions.
+    pub body: Body,
+    /// Size of the vector of an image, as that of a word.
+    pub embedding: usize,
+    /// Words of the source that are no images, such as its start and its end; they have vectors as before.
+    pub words: usize,
+    /// The one of them that ends a source.
+    pub end: u32,
+}
+
+/// Makes a sequence model that reads so many words.
+type Build<T> = Box<dyn Fn(usize) -> Result<Box<dyn Network<T>>, String> + Send + Sync>;
+
+/// A sequence model that reads images: a ResNet encodes each, and the vectors stand in the table of the source's words, a
+/// row for each image of the batch. So the sequence model is any that reads words, and the gradient of its table is that of
+/// the encoder's output.
+pub struct Reader<T> {
+    encoder: Encoder,
+    layout: Layout,
+    /// The tensors of the sequence model, of which the first is the table.
+    model: Vec<Id>,
+    trunk: Trunk,
+    last: Linear,
+    build: Build<T>,
+    desk: Mutex<Desk<T>>,
+}
+
+/// What is kept from batch to batch.
+#[derive(Default)]
+struct Desk<T> {
+    /// The sequence model for tables of so many rows.
+    engine: Option<(usize, Engine<T>)>,
+    /// Its parameters.
+    values: Buffer<T>,
+    running: Running<T>,
+    known: Known<T>,
+}
+
+/// Images that were encoded with some parameters.
+#[derive(Default)]
+struct Known<T> {
+    parameters: Vec<T>,
+    rows: HashMap<Box<[u8]>, usize>,
+    vectors: Vec<T>,
+}
+
+impl<T> std::fmt::Debug for Reader<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Reader").field("encoder", &self.encoder).finish_non_exhaustive()
+    }
+}
+
+impl<T: Real> Reader<T> {
+    /// Lays encoder and sequence model out, or says why they do not go together. `build` makes the sequence model for so
+    /// many source words; its first tensor is the table of their vectors.
+    pub fn new(
+        encoder: Encoder,
+        build: impl Fn(usize) -> Result<Box<dyn Network<T>>, String> + Send + Sync + 'static,
+    ) -> Result<Self, String> {
+        let model = build(encoder.words)?;
+        let table = model.layout().tensors().first().map(|table| (table.rows, table.columns));
+        if table != Some((encoder.words, encoder.embedding)) {
+            return Err("the sequence model has no table for the vectors of the images".to_owned());
+        }
+        let mut layout = Layout::default();
+        let model = layout.include(model.layout());
+        let trunk = Trunk::new(&mut layout, &encoder.body, encoder.size, 1)?;
+        let width = trunk.places * trunk.width;
+        if trunk.places != 1 {
+            return Err("an encoder ends with one vector for an image: use a ResNet".to_owned());
+        }
+        let last = Linear::new(&mut layout, "vision.output", width, encoder.embedding, true);
+        Ok(Self { encoder, layout, model, trunk, last, build: Box::new(build), desk: Mutex::default() })
+    }
+
+    fn desk(&self) -> MutexGuard<'_, Desk<T>> {
+        self.desk.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The images of sources.
+    fn images<'a>(&self, sources: impl Iterator<Item = Sequence<'a>>) -> Vec<&'a [u8]> {
+        sources.flat_map(|source| source.pixels().chunks_exact(self.trunk.pixels())).collect()
+    }
+
+    /// Where the parameters of the encoder begin; they are the last.
+    fn own(&self) -> usize {
+        self.model.last().map_or(0, |&id| self.layout.tensor(id).range().end)
+    }
+
+    /// Sources as words: `row` gives the row of the table of the i-th image.
+    fn words<'a>(
+        &self,
+        sources: impl Iterator<Item = Sequence<'a>>,
+        row: impl Fn(usize) -> usize,
+    ) -> Vec<Vec<u32>> {
+        let mut first = 0;
+        let words = |source: Sequence<'_>| {
+            let images = first..first + source.pixels().len() / self.trunk.pixels();
+            first = images.end;
+            let word = |image| (self.encoder.words + row(image)) as u32;
+            images.map(word).chain([self.encoder.end]).collect()
+        };
+        sources.map(words).collect()
+    }
+
+    /// Encodes images that were not yet, each once, with what stands for all images.
+    fn know(&self, pass: &mut Pass<'_, T>, known: &mut Known<T>, images: &[&[u8]]) -> Vec<usize> {
+        let parameters = &pass.values[self.own()..];
+        if known.parameters != parameters {
+            *known = Known { parameters: parameters.to_vec(), ..Known::default() };
+        }
+        let mut new = Vec::new();
+        let mut rows = Vec::with_capacity(images.len());
+        for &image in images {
+            let next = known.rows.len();
+            let row = known.rows.get(image).copied();
+            if row.is_none() {
+                known.rows.insert(image.into(), next);
+                new.push(image);
+            }
+            rows.push(row.unwrap_or(next));
+        }
+        for images in new.chunks(ENCODED) {
+            let read = self.trunk.read(pass, images, self.encoder.pixel);
+            let seen = self.trunk.forward(pass, read, None);
+            let vectors = self.last.forward(pass, seen.output());
+            known.vectors.extend_from_slice(&vectors);
+            seen.recycle(pass);
+            pass.recycle([vectors]);
+        }
+        rows
+    }
+}
+
+impl<T: Real> Desk<T> {
+    /// The sequence model and its parameters, with these vectors behind those of the words.
+    fn prepare(&mut self, reader: &Reader<T>, pass: &Pass<'_, T>, vectors: &[T]) -> (&mut Engine<T>, &[T]) {
+        let Encoder { words, embedding, .. } = reader.encoder;
+        let needed = vectors.len() / embedding;
+        if self.engine.as_ref().is_none_or(|(rows, _)| *rows < needed) {
+            let rows = needed.next_power_of_two();
+            let model = (reader.build)(words + rows).expect("it was built before");
+            self.engine = Some((rows, Engine::boxed(model, pass.isa)));
+        }
+        let (rows, engine) = self.engine.as_mut().expect("a sequence model");
+        let (table, rest) = pass.values[..reader.own()].split_at(words * embedding);
+        self.values.stretch((words + *rows) * embedding + rest.len());
+        let (to, to_rest) = self.values.split_at_mut((words + *rows) * embedding);
+        to[..table.len()].copy_from_slice(table);
+        to[table.len()..][..vectors.len()].copy_from_slice(vectors);
+        to[table.len() + vectors.len()..].fill(T::ZERO);
+        to_rest.copy_from_slice(rest);
+        (engine, &self.values)
+    }
+}
+
+impl<T: Real> Network<T> for Reader<T> {
+    fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    fn whole_batch(&self) -> bool {
+        true
+    }
+
+    /// # Panics
+    /// If a source has no images.
+    fn learn(&self, pass: &mut Pass<'_, T>, shard: &Shard<'_>, gradients: &mut Gradients<'_, T>) -> Outcome {
+        let mut desk = self.desk();
+        let sources = shard.lessons.iter().map(|lesson| lesson.source);
+        let images = self.images(sources.clone());
+        let mut running = Running::new();
+        let read = self.trunk.read(pass, &images, self.encoder.pixel);
+        let seen = self.trunk.forward(pass, read, Some(&mut running));
+        let vectors = self.last.forward(pass, seen.output());
+
+        let words = self.words(sources, |image| image);
+        let pairs = words.iter().zip(shard.lessons);
+        let lessons: Vec<Lesson<'_>> = pairs
+            .map(|(words, lesson)| Lesson { source: Sequence::Tokens(words), ..lesson.clone() })
+            .collect();
+        let (engine, values) = desk.prepare(self, pass, &vectors);
+        let rows = (values.len() - self.own()) / self.encoder.embedding + self.encoder.words;
+        let (outcome, ours) = engine.learn(values, &lessons, shard.step);
+
+        let (table, mut rest) = ours.split_at(rows * self.encoder.embedding);
+        let (d_words, d_images) = table.split_at(self.encoder.words * self.encoder.embedding);
+        for (i, &id) in self.model.iter().enumerate() {
+            let d = gradients.of(id);
+            if i == 0 {
+                d.copy_from_slice(d_words);
+            } else {
+                let (own, others) = rest.split_at(d.len());
+                d.copy_from_slice(own);
+                rest = others;
+            }
+        }
+        let d_vectors = &d_images[..vectors.len()];
+        self.last.learn(pass, seen.output(), d_vectors, gradients);
+        let d = self.last.backward(pass, d_vectors);
+        self.trunk.backward(pass, seen, d, gradients);
+        pass.recycle([vectors]);
+        desk.running = running;
+        outcome
+    }
+
+    fn answer(&self, pass: &mut Pass<'_, T>, queries: &[Query<'_>], longest: usize) -> Vec<Option<Vec<u32>>> {
+        let mut desk = self.desk();
+        let mut known = std::mem::take(&mut desk.known);
+        let sources = queries.iter().map(|query| query.source);
+        let all_rows = self.know(pass, &mut known, &self.images(sources.clone()));
+        // The table has those alone that occur here.
+        let mut places = HashMap::new();
+        let mut vectors = Vec::new();
+        let width = self.encoder.embedding;
+        for &row in &all_rows {
+            let next = places.len();
+            places.entry(row).or_insert_with(|| {
+                vectors.extend_from_slice(&known.vectors[row * width..][..width]);
+                next
+            });
+        }
+        let words = self.words(sources, |image| places[&all_rows[image]]);
+        let asked: Vec<Query<'_>> = words
+            .iter()
+            .zip(queries)
+            .map(|(words, query)| Query { source: Sequence::Tokens(words), ..*query })
+            .collect();
+        let (engine, values) = desk.prepare(self, pass, &vectors);
+        let answers = engine.answer(values, &asked, longest);
+        desk.known = known;
+        answers
+    }
+
+    fn update_running(&self, values: &mut [T]) {
+        for (id, running) in self.desk().running.drain(..) {
+            values[self.layout.tensor(id).range()].copy_from_slice(&running);
+        }
+    }
+}

@@ -1,0 +1,268 @@
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::batch_norm::Running;
+use super::convolution::{Initial, padded};
+use super::geometry::{Size, Window};
+use super::pool::{self, Pool, Pooled};
+use super::unit::{Block, Kept, KeptBlock, Order, Unit};
+use crate::network::Pass;
+use crate::parameters::{Gradients, Layout};
+use crate::{Buffer, Real};
+
+/// The convolutions of a network.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Body {
+    /// Convolutions of 3x3 with stride 2, one after the other, each with batch normalisation and rectification.
+    Plain {
+        /// Channels of each.
+        widths: Vec<usize>,
+        /// Zeros around each feature map.
+        padding: usize,
+        /// Whether rectification comes before normalisation.
+        rectify_first: bool,
+    },
+    /// A ResNet of basic blocks (He et al. 2016): a convolution of 7x7 and a max pool of 3x3, each with stride 2, then stages
+    /// of blocks, each but the first halving the feature map, and the mean of what is left.
+    Residual {
+        /// Channels of each stage; the stem has those of the first.
+        widths: Vec<usize>,
+        /// Blocks of each stage.
+        blocks: usize,
+    },
+}
+
+impl Body {
+    /// The stock ResNet-18.
+    pub fn resnet18() -> Self {
+        Self::Residual { widths: vec![64, 128, 256, 512], blocks: 2 }
+    }
+}
+
+/// The most channels of a layer and the most pixels of a side.
+const LARGEST: usize = 1 << 12;
+
+/// Convolutions laid out for images of one size.
+#[derive(Debug, Clone)]
+pub(super) struct Trunk {
+    size: Size,
+    /// Channels of an image.
+    channels: usize,
+    /// Zeros around an image.
+    padding: usize,
+    units: Vec<Unit>,
+    pool: Option<Pool>,
+    blocks: Vec<Block>,
+    mean: Option<Pool>,
+    /// Places and channels of what comes out.
+    pub(super) places: usize,
+    pub(super) width: usize,
+}
+
+/// What the trunk has computed and its way back needs.
+#[derive(Debug)]
+pub(super) struct Seen<T> {
+    images: Buffer<T>,
+    units: Vec<Kept<T>>,
+    pooled: Option<Pooled<T>>,
+    blocks: Vec<KeptBlock<T>>,
+    mean: Option<Pooled<T>>,
+}
+
+impl<T: Real> Seen<T> {
+    /// What comes out: `[group][place][image][channel]`.
+    pub(super) fn output(&self) -> &[T] {
+        let unit = self.units.last().map_or(&self.images, |kept| &kept.y);
+        let pooled = self.pooled.as_ref().map_or(unit, |pooled| &pooled.y);
+        let block = self.blocks.last().map_or(pooled, |kept| &kept.second.y);
+        self.mean.as_ref().map_or(block, |pooled| &pooled.y)
+    }
+
+    /// Gives the room back.
+    pub(super) fn recycle(self, pass: &mut Pass<'_, T>) {
+        pass.recycle([self.images]);
+        pass.recycle(self.pooled.into_iter().chain(self.mean).map(|pooled| pooled.y));
+        self.units.into_iter().for_each(|kept| kept.recycle(pass));
+        self.blocks.into_iter().for_each(|kept| kept.recycle(pass));
+    }
+}
+
+impl Trunk {
+    pub(super) fn new(layout: &mut Layout, body: &Body, size: Size, channels: usize) -> Result<Self, String> {
+        if size.places() == 0 || size.height.max(size.width) > LARGEST || channels == 0 || channels > 64 {
+            return Err(format!("images of {} x {} pixels cannot be read", size.width, size.height));
+        }
+        let (Body::Plain { widths, .. } | Body::Residual { widths, .. }) = body;
+        if widths.is_empty() || widths.len() > 16 || widths.iter().any(|&width| width == 0 || width > LARGEST)
+        {
+            return Err(format!("a network has 1 to 16 widths of 1 to {LARGEST} channels, not {widths:?}"));
+        }
+        let trunk = Self {
+            size,
+            channels,
+            padding: 0,
+            units: Vec::new(),
+            pool: None,
+            blocks: Vec::new(),
+            mean: None,
+            places: size.places(),
+            width: channels,
+        };
+        match body {
+            Body::Plain { widths, padding, rectify_first } => {
+                let order = if *rectify_first { Order::RectifyFirst } else { Order::NormFirst };
+                trunk.plain(layout, widths, (*padding).min(LARGEST), order)
+            }
+            Body::Residual { widths, blocks } if (1..=64).contains(blocks) => {
+                trunk.residual(layout, widths, *blocks)
+            }
+            Body::Residual { blocks, .. } => Err(format!("a stage has 1 to 64 blocks, not {blocks}")),
+        }
+    }
+
+    fn plain(
+        mut self,
+        layout: &mut Layout,
+        widths: &[usize],
+        padding: usize,
+        order: Order,
+    ) -> Result<Self, String> {
+        let window = Window { kernel: 3, stride: 2, padding };
+        let (mut size, mut inputs) = (self.size, self.channels);
+        self.padding = padding;
+        for (i, &width) in widths.iter().enumerate() {
+            let output = output(window, size)?;
+            let (name, sizes, channels) = (format!("vision.{i}"), (size, output), (inputs, width));
+            let unit = Unit::new(layout, &name, window, sizes, channels, Initial::Uniform, order, i == 0);
+            self.units.push(unit);
+            (size, inputs) = (output, width);
+        }
+        (self.places, self.width) = (size.places(), inputs);
+        Ok(self)
+    }
+
+    fn residual(mut self, layout: &mut Layout, widths: &[usize], blocks: usize) -> Result<Self, String> {
+        let stem = Window { kernel: 7, stride: 2, padding: 3 };
+        let (after, first) = (output(stem, self.size)?, widths[0]);
+        let (sizes, channels) = ((self.size, after), (self.channels, first));
+        let (initial, order) = (Initial::Normal, Order::NormFirst);
+        self.padding = stem.padding;
+        self.units = vec![Unit::new(layout, "vision.stem", stem, sizes, channels, initial, order, true)];
+        let window = Window { kernel: 3, stride: 2, padding: 1 };
+        let mut size = output(window, after)?;
+        self.pool = Some(Pool::new(pool::Kind::Max, window, (after, size), first));
+        let mut inputs = first;
+        for (stage, &width) in widths.iter().enumerate() {
+            for block in 0..blocks {
+                let stride = if stage > 0 && block == 0 { 2 } else { 1 };
+                let after = output(Window { stride, ..window }, size)?;
+                let (name, sizes) = (format!("vision.{stage}.{block}"), (size, after));
+                self.blocks.push(Block::new(layout, &name, stride, sizes, (inputs, width)));
+                (size, inputs) = (after, width);
+            }
+        }
+        if size.height != size.width {
+            return Err("a ResNet reads square images".to_owned());
+        }
+        let all = Window { kernel: size.height, stride: 1, padding: 0 };
+        self.mean = Some(Pool::new(pool::Kind::Average, all, (size, Size { height: 1, width: 1 }), inputs));
+        (self.places, self.width) = (1, inputs);
+        Ok(self)
+    }
+
+    /// Pixels of an image, all channels together.
+    pub(super) fn pixels(&self) -> usize {
+        self.channels * self.size.places()
+    }
+
+    /// Images as the first convolution reads them: the frames of a channel follow each other; pixels are multiplied by
+    /// `factor`.
+    pub(super) fn read<T: Real>(&self, pass: &mut Pass<'_, T>, images: &[&[u8]], factor: f64) -> Buffer<T> {
+        let Size { height, width } = self.size;
+        let padded = padded(self.size, self.padding);
+        let channels = self.channels;
+        let values: [T; 256] = std::array::from_fn(|pixel| T::from_f64(pixel as f64 * factor));
+        let size = padded.places() * channels;
+        let mut read = pass.any(images.len() * size);
+        read.par_chunks_mut(size).zip(images).for_each(|(to, pixels)| {
+            assert_eq!(pixels.len(), channels * height * width, "images of {width} x {height}");
+            to.fill(T::ZERO);
+            for (channel, frame) in pixels.chunks_exact(height * width).enumerate() {
+                for (y, row) in frame.chunks_exact(width).enumerate() {
+                    let first = ((y + self.padding) * padded.width + self.padding) * channels;
+                    let to = to[first + channel..].iter_mut().step_by(channels);
+                    to.zip(row).for_each(|(to, &pixel)| *to = values[usize::from(pixel)]);
+                }
+            }
+        });
+        read
+    }
+
+    /// What the convolutions make of images. With `running` statistics they are normalised by the batch.
+    pub(super) fn forward<T: Real>(
+        &self,
+        pass: &mut Pass<'_, T>,
+        images: Buffer<T>,
+        mut running: Option<&mut Running<T>>,
+    ) -> Seen<T> {
+        let mut seen = Seen { images, units: Vec::new(), pooled: None, blocks: Vec::new(), mean: None };
+        for unit in &self.units {
+            let kept = unit.forward(pass, seen.output(), &[], running.as_deref_mut());
+            seen.units.push(kept);
+        }
+        seen.pooled = self.pool.as_ref().map(|pool| pool.forward(pass, seen.output()));
+        for block in &self.blocks {
+            let kept = block.forward(pass, seen.output(), running.as_deref_mut());
+            seen.blocks.push(kept);
+        }
+        seen.mean = self.mean.as_ref().map(|mean| mean.forward(pass, seen.output()));
+        seen
+    }
+
+    /// Adds the gradients of all parameters, from that of what came out.
+    pub(super) fn backward<T: Real>(
+        &self,
+        pass: &mut Pass<'_, T>,
+        seen: Seen<T>,
+        mut d: Buffer<T>,
+        gradients: &mut Gradients<'_, T>,
+    ) {
+        let Seen { images, mut units, pooled, mut blocks, mean } = seen;
+        if let (Some(pool), Some(pooled)) = (&self.mean, mean) {
+            let d_x = pool.backward(pass, &pooled, &d);
+            pass.recycle([std::mem::replace(&mut d, d_x), pooled.y]);
+        }
+        for block in self.blocks.iter().rev() {
+            let Some(kept) = blocks.pop() else { break };
+            let pooled = pooled.as_ref().map_or(&images, |pooled| &pooled.y);
+            let input = blocks.last().map_or(pooled, |kept| &kept.second.y);
+            d = block.backward(pass, input, &kept, d, gradients);
+            kept.recycle(pass);
+        }
+        if let (Some(pool), Some(pooled)) = (&self.pool, pooled) {
+            let d_x = pool.backward(pass, &pooled, &d);
+            pass.recycle([std::mem::replace(&mut d, d_x), pooled.y]);
+        }
+        for unit in self.units.iter().rev() {
+            let Some(kept) = units.pop() else { break };
+            unit.rectify_backward(pass, &kept, &mut d);
+            let input = units.last().map_or(&images, |kept| &kept.y);
+            unit.learn(pass, input, &kept, &mut d, gradients);
+            if !units.is_empty() {
+                let d_x = unit.backward(pass, &d);
+                pass.recycle([std::mem::replace(&mut d, d_x)]);
+            }
+            kept.recycle(pass);
+        }
+        pass.recycle([images, d]);
+    }
+}
+
+fn output(window: Window, size: Size) -> Result<Size, String> {
+    let Size { height, width } = size;
+    window.output(size).ok_or_else(|| {
+        let kernel = window.kernel;
+        format!("a kernel of {kernel}x{kernel} does not fit into a feature map of {width}x{height}: use larger images")
+    })
+}

@@ -1,0 +1,235 @@
+use rayon::prelude::*;
+
+use super::GROUP;
+use super::batch_norm::{BatchNorm, Normalised, Running};
+use super::convolution::{Convolution, Initial};
+use super::geometry::{Size, Window};
+use crate::engine::BLOCK;
+use crate::kernels::{Into, moments, rectify_backward, relu};
+use crate::network::Pass;
+use crate::parameters::{Gradients, Layout};
+use crate::{Buffer, Real};
+
+/// What follows a convolution.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Order {
+    /// Normalisation alone.
+    Linear,
+    /// Normalisation, then rectification.
+    NormFirst,
+    /// A bias and rectification, then normalisation.
+    RectifyFirst,
+}
+
+/// A convolution with batch normalisation and, mostly, rectification.
+#[derive(Debug, Clone)]
+pub(super) struct Unit {
+    convolution: Convolution,
+    norm: BatchNorm,
+    order: Order,
+}
+
+/// What a unit has computed and its way back needs.
+#[derive(Debug)]
+pub(super) struct Kept<T> {
+    /// What is normalised.
+    x: Buffer<T>,
+    pub(super) y: Buffer<T>,
+    by: Normalised<T>,
+}
+
+impl<T: Real> Kept<T> {
+    /// Gives the room back.
+    pub(super) fn recycle(self, pass: &mut Pass<'_, T>) {
+        pass.recycle([self.x, self.y]);
+        self.by.recycle(pass);
+    }
+}
+
+impl Unit {
+    #[allow(clippy::too_many_arguments)]
+    pub(super) fn new(
+        layout: &mut Layout,
+        name: &str,
+        window: Window,
+        sizes: (Size, Size),
+        channels: (usize, usize),
+        initial: Initial,
+        order: Order,
+        is_first: bool,
+    ) -> Self {
+        // A bias before normalisation would change nothing.
+        let bias = order == Order::RectifyFirst;
+        Self {
+            convolution: Convolution::new(layout, name, window, sizes, channels, (initial, bias), is_first),
+            norm: BatchNorm::new(layout, &format!("{name}.norm"), channels.1),
+            order,
+        }
+    }
+
+    /// What comes out, with what is beside it added before rectification. With `running` statistics the batch is
+    /// normalised by its own, and they are noted; else by those of the parameters.
+    pub(super) fn forward<T: Real>(
+        &self,
+        pass: &mut Pass<'_, T>,
+        x: &[T],
+        beside: &[T],
+        running: Option<&mut Running<T>>,
+    ) -> Kept<T> {
+        let Self { convolution, norm, order } = self;
+        let (images, places, width) = (x.len() / convolution.input, convolution.places, convolution.outputs);
+        let mut blocks = pass.any(images.div_ceil(GROUP) * places * 2 * width);
+        let (isa, learns) = (pass.isa, running.is_some());
+        let bias = convolution.bias.map(|bias| pass.flat(bias)).unwrap_or_default();
+        let x = convolution.forward(pass, x, (&mut blocks, 2 * width), |out, block| {
+            if *order == Order::RectifyFirst {
+                relu(isa, bias, out);
+            }
+            if learns {
+                let (mean, squares) = block.split_at_mut(width);
+                moments(isa, out, mean, squares);
+            }
+        });
+        let by = match running {
+            Some(running) => norm.of_batch(pass, &blocks, (images, places), running),
+            None => norm.of_all(pass),
+        };
+        pass.recycle([blocks]);
+        let y = norm.forward(pass, &by, &x, beside, *order == Order::NormFirst);
+        Kept { x, y, by }
+    }
+
+    /// From the gradient of what came out to that before rectification, in place: it is also that of what was beside.
+    pub(super) fn rectify_backward<T: Real>(&self, pass: &Pass<'_, T>, kept: &Kept<T>, d: &mut [T]) {
+        if self.order == Order::NormFirst {
+            rectified(pass, &kept.y, d);
+        }
+    }
+
+    /// From there to the gradient of what the convolution says, in place. Adds the gradients of all parameters.
+    pub(super) fn learn<T: Real>(
+        &self,
+        pass: &mut Pass<'_, T>,
+        input: &[T],
+        kept: &Kept<T>,
+        d: &mut [T],
+        gradients: &mut Gradients<'_, T>,
+    ) {
+        self.norm.backward(pass, &kept.by, &kept.x, d, gradients);
+        if self.order == Order::RectifyFirst {
+            rectified(pass, &kept.x, d);
+        }
+        self.convolution.learn(pass, input, d, gradients);
+    }
+
+    /// From there to the gradient of the input.
+    pub(super) fn backward<T: Real>(&self, pass: &mut Pass<'_, T>, d: &[T]) -> Buffer<T> {
+        let images = d.len() / (self.convolution.places * self.convolution.outputs);
+        let mut d_x = pass.any(images * self.convolution.input);
+        self.convolution.backward(pass, d, &mut d_x, Into::Replace);
+        d_x
+    }
+
+    /// From there to the gradient of the input, added to what is there.
+    pub(super) fn backward_add<T: Real>(&self, pass: &mut Pass<'_, T>, d: &[T], d_x: &mut [T]) {
+        self.convolution.backward(pass, d, d_x, Into::Add);
+    }
+}
+
+/// From the gradient of what was rectified to that of what it was before, in place.
+fn rectified<T: Real>(pass: &Pass<'_, T>, y: &[T], d: &mut [T]) {
+    let isa = pass.isa;
+    d.par_chunks_mut(BLOCK).zip(y.par_chunks(BLOCK)).for_each(|(d, y)| rectify_backward(isa, y, d));
+}
+
+/// A basic block of a ResNet: two units, and a way around them.
+#[derive(Debug, Clone)]
+pub(super) struct Block {
+    first: Unit,
+    second: Unit,
+    /// Where the block changes the size or the channels.
+    shortcut: Option<Unit>,
+}
+
+/// What a block has computed and its way back needs.
+#[derive(Debug)]
+pub(super) struct KeptBlock<T> {
+    first: Kept<T>,
+    pub(super) second: Kept<T>,
+    shortcut: Option<Kept<T>>,
+}
+
+impl<T: Real> KeptBlock<T> {
+    /// Gives the room back.
+    pub(super) fn recycle(self, pass: &mut Pass<'_, T>) {
+        self.first.recycle(pass);
+        self.second.recycle(pass);
+        if let Some(shortcut) = self.shortcut {
+            shortcut.recycle(pass);
+        }
+    }
+}
+
+impl Block {
+    pub(super) fn new(
+        layout: &mut Layout,
+        name: &str,
+        stride: usize,
+        (size, output): (Size, Size),
+        (inputs, outputs): (usize, usize),
+    ) -> Self {
+        let around = Window { kernel: 3, stride: 1, padding: 1 };
+        let mut unit = |what: &str, window, sizes, channels, order| {
+            let name = format!("{name}.{what}");
+            Unit::new(layout, &name, window, sizes, channels, Initial::Normal, order, false)
+        };
+        let window = Window { stride, ..around };
+        let first = unit("first", window, (size, output), (inputs, outputs), Order::NormFirst);
+        let second = unit("second", around, (output, output), (outputs, outputs), Order::NormFirst);
+        let window = Window { kernel: 1, stride, padding: 0 };
+        let shortcut = (stride > 1 || inputs != outputs)
+            .then(|| unit("shortcut", window, (size, output), (inputs, outputs), Order::Linear));
+        Self { first, second, shortcut }
+    }
+
+    pub(super) fn forward<T: Real>(
+        &self,
+        pass: &mut Pass<'_, T>,
+        x: &[T],
+        mut running: Option<&mut Running<T>>,
+    ) -> KeptBlock<T> {
+        let first = self.first.forward(pass, x, &[], running.as_deref_mut());
+        let shortcut =
+            self.shortcut.as_ref().map(|shortcut| shortcut.forward(pass, x, &[], running.as_deref_mut()));
+        let beside = shortcut.as_ref().map_or(x, |shortcut| &shortcut.y);
+        let second = self.second.forward(pass, &first.y, beside, running);
+        KeptBlock { first, second, shortcut }
+    }
+
+    /// From the gradient of what came out to that of the input.
+    pub(super) fn backward<T: Real>(
+        &self,
+        pass: &mut Pass<'_, T>,
+        input: &[T],
+        kept: &KeptBlock<T>,
+        mut d: Buffer<T>,
+        gradients: &mut Gradients<'_, T>,
+    ) -> Buffer<T> {
+        self.second.rectify_backward(pass, &kept.second, &mut d);
+        let mut d_beside = pass.any(d.len());
+        d_beside.copy_from_slice(&d);
+        self.second.learn(pass, &kept.first.y, &kept.second, &mut d, gradients);
+        let mut d_between = self.second.backward(pass, &d);
+        self.first.rectify_backward(pass, &kept.first, &mut d_between);
+        self.first.learn(pass, input, &kept.first, &mut d_between, gradients);
+        let mut d_x = d_beside;
+        if let (Some(shortcut), Some(kept)) = (&self.shortcut, &kept.shortcut) {
+            shortcut.learn(pass, input, kept, &mut d_x, gradients);
+            let through = shortcut.backward(pass, &d_x);
+            pass.recycle([std::mem::replace(&mut d_x, through)]);
+        }
+        self.first.backward_add(pass, &d_between, &mut d_x);
+        pass.recycle([d, d_between]);
+        d_x
+    }
+}
