@@ -129,8 +129,10 @@ impl RunProgress {
     pub(crate) fn training(&self, progress: wug_learn::Progress) {
         let best =
             progress.best.map_or(String::new(), |best| format!(" best validation {:.1}%", 100.0 * best));
-        let message =
-            format!("loss {:.4} training accuracy {:.1}%{best}", progress.loss, 100.0 * progress.accuracy);
+        let images =
+            if progress.images > 0.0 { format!(" {:.0} images/s", progress.images) } else { String::new() };
+        let (loss, accuracy) = (progress.loss, 100.0 * progress.accuracy);
+        let message = format!("loss {loss:.4} training accuracy {accuracy:.1}%{best}{images}");
         self.show("updates", progress.done, progress.of, message);
     }
 
