@@ -12,6 +12,7 @@
 mod chart;
 mod compare;
 mod experiment;
+mod gallery;
 mod judged;
 pub mod plot;
 mod published;
@@ -27,6 +28,7 @@ pub use experiment::{
     Column, ColumnDocument, EXPERIMENTS, Evaluation, Experiment, Figure, Fit, Line, Ours, Outcome, Row,
     RowDocument, Run, Scale, TableDocument, Theirs, experiment_csv, experiment_text, figure, latex, markdown,
 };
+pub use gallery::write_gallery;
 pub use judged::{Datasets, Judged, JudgedPart, seed_folders};
 pub use published::{
     Compared, Decoding, Filter, Number, Origin, Place, Size, SpreadKind, Summary, compared, published,

@@ -64,6 +64,8 @@ pub(crate) enum Command {
     Compare(Compare),
     /// Make one page to look at from runs and experiments
     Report(Report),
+    /// Make the web site: benchmarks, learners, experiments, published results, docs
+    Gallery(Gallery),
     /// Print a script that completes wug's commands in your shell
     #[command(after_help = "Example: wug completions bash > ~/.local/share/bash-completion/completions/wug")]
     Completions {
@@ -555,6 +557,13 @@ pub(crate) struct Report {
     /// The port to serve on [default: any that is free]
     #[arg(long, value_name = "PORT", requires = "watch", default_value_t = 0, hide_default_value = true)]
     pub(crate) port: u16,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct Gallery {
+    /// The folder to write: new, empty, or written by wug before
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) out: PathBuf,
 }
 
 #[derive(Clone, Copy, ValueEnum)]

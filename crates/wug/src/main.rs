@@ -33,6 +33,7 @@ fn main() -> ExitCode {
         Command::Reproduce(reproduce) => commands::reproduce::run(&reproduce),
         Command::Compare(compare) => commands::compare::run(&compare),
         Command::Report(report) => commands::report::run(&report),
+        Command::Gallery(gallery) => commands::gallery::run(&gallery),
         Command::Completions { shell } => commands::help::completions(shell),
         Command::Man { out } => commands::help::man(out.as_deref()),
     };

@@ -7,9 +7,18 @@ use common::ok;
 #[test]
 fn help() {
     insta::assert_snapshot!("help", ok(&["--help"]));
-    for command in
-        ["list", "show", "generate", "score", "reproduce", "compare", "report", "completions", "man"]
-    {
+    for command in [
+        "list",
+        "show",
+        "generate",
+        "score",
+        "reproduce",
+        "compare",
+        "report",
+        "gallery",
+        "completions",
+        "man",
+    ] {
         insta::assert_snapshot!(format!("help_{command}"), ok(&[command, "--help"]));
     }
 }

@@ -104,6 +104,18 @@ pub struct Change {
     pub mcnemar: Option<f64>,
 }
 
+impl Change {
+    /// The result of the McNemar test as it is printed.
+    pub fn printed_p(&self) -> String {
+        match self.mcnemar {
+            None => String::new(),
+            Some(p) if p < 1e-300 => "< 1e-300".to_owned(),
+            Some(p) if p < 1e-4 => format!("{p:.0e}"),
+            Some(p) => format!("{p:.4}"),
+        }
+    }
+}
+
 /// What changed by the values of a fact.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ChangesByFact {

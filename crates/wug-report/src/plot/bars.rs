@@ -45,7 +45,7 @@ impl BarPlot {
     pub fn svg(&self, paper: Paper) -> String {
         let (groups, count) = (self.names.len().max(1), self.series.len().max(1));
         let bar = (640.0 / (groups * (count + 1)) as f64).clamp(1.5, 24.0);
-        let group = (bar * (count as f64 + 0.7)).max(14.0);
+        let group = (bar * (count as f64 + 0.7)).max(14.0).max(180.0 / groups as f64);
         let largest = self.series.iter().flat_map(|series| series.values.iter().flatten());
         let largest = largest.map(|estimate| estimate.value).fold(0.0, f64::max);
         let marks = ticks(0.0, self.top.unwrap_or(largest), self.is_count);

@@ -16,7 +16,7 @@ pub struct HeatMap {
 impl HeatMap {
     /// Draws it.
     pub fn svg(&self, paper: Paper) -> String {
-        const LONGEST: usize = 48;
+        const LONGEST: usize = 36;
         let name = |name: &String| match name.char_indices().nth(LONGEST) {
             Some((end, _)) => format!("{}...", &name[..end]),
             None => name.clone(),
@@ -54,7 +54,8 @@ impl HeatMap {
                 }
             }
         }
-        let below = svg.x_names(&frame, &self.columns);
+        let columns: Vec<String> = self.columns.iter().map(name).collect();
+        let below = svg.x_names(&frame, &columns);
         svg.x_label(&frame, below, &self.x_label);
         svg.finish(paper)
     }

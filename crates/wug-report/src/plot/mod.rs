@@ -55,6 +55,8 @@ impl Estimate {
 /// A drawing in the making.
 struct Svg {
     out: String,
+    /// What is left of 0.
+    left: f64,
     width: f64,
     height: f64,
 }
@@ -79,7 +81,7 @@ impl Anchor {
 
 impl Svg {
     fn new() -> Self {
-        Self { out: String::new(), width: 0.0, height: 0.0 }
+        Self { out: String::new(), left: 0.0, width: 0.0, height: 0.0 }
     }
 
     /// Makes room for what is drawn at this place.
@@ -163,7 +165,9 @@ impl Svg {
         for (i, name) in names.iter().enumerate().filter(|(i, _)| i % every == 0) {
             let x = frame.left + step * (i as f64 + 0.5);
             if is_tilted {
-                self.turned((x + 4.0, frame.bottom + 12.0), -40.0, Anchor::End, name);
+                let end = x + 4.0;
+                self.left = self.left.min(end - 0.78 * LETTER * name.chars().count() as f64);
+                self.turned((end, frame.bottom + 12.0), -40.0, Anchor::End, name);
             } else {
                 self.text(x, frame.bottom + 16.0, Anchor::Middle, name);
             }
@@ -196,13 +200,16 @@ impl Svg {
 
     /// The whole document.
     fn finish(self, paper: Paper) -> String {
-        let (width, height) = (self.width.ceil() + 8.0, self.height.ceil() + 8.0);
+        let left = self.left.floor();
+        let (width, height) = ((self.width - left).ceil() + 8.0, self.height.ceil() + 8.0);
         let white = match paper {
-            Paper::White => "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
-            Paper::Page => "",
+            Paper::White => {
+                format!("<rect x=\"{left:.0}\" width=\"100%\" height=\"100%\" fill=\"white\"/>\n")
+            }
+            Paper::Page => String::new(),
         };
         format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" width=\"{width:.0}\" \
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"{left:.0} 0 {width:.0} {height:.0}\" width=\"{width:.0}\" \
              height=\"{height:.0}\" role=\"img\" font-family=\"sans-serif\" font-size=\"11\" fill=\"currentColor\">\n\
              {white}{}</svg>\n",
             self.out

@@ -133,21 +133,22 @@ function setUpExamples() {
     return marks;
   }
 
+  // Tokens with the marked ones in elements, one for each stretch of them: there may be a hundred thousand tokens.
   function marked(words, separator, marks, name) {
     const box = document.createElement("div");
     box.className = "tokens";
-    let plain = "";
-    const flush = () => { if (plain) box.append(plain); plain = ""; };
-    words.forEach((word, i) => {
-      if (i) plain += separator;
-      if (!marks.has(i)) { plain += show(word); return; }
-      flush();
-      const mark = document.createElement("mark");
-      mark.className = name;
-      mark.textContent = show(word) || "␣";
-      box.append(mark);
-    });
-    flush();
+    for (let i = 0; i < words.length;) {
+      const is = marks.has(i), stretch = [];
+      for (; i < words.length && marks.has(i) === is; i++) stretch.push(show(words[i]) || (is ? "␣" : ""));
+      const text = stretch.join(separator);
+      if (is) {
+        const mark = document.createElement("mark");
+        mark.className = name;
+        mark.textContent = text;
+        box.append(mark);
+      } else box.append(text);
+      if (i < words.length) box.append(separator);
+    }
     return box;
   }
 

@@ -19,6 +19,8 @@ use wug_run::{Groups, SliceScores, Status, Symbols, Tally};
 
 use crate::{Comparison, TableDocument};
 
+pub(crate) use page::{STYLE, TABLES};
+
 pub use examples::{ExampleTable, FactColumn, RunExamples};
 pub use provenance::Provenance;
 pub use summary::{PublishedNumber, SummaryRow};

@@ -312,9 +312,7 @@ fn write_changes<'a>(out: &mut String, rows: impl Iterator<Item = (String, &'a C
         escaped(what)
     );
     for (name, change) in rows {
-        let p = change
-            .mcnemar
-            .map_or(String::new(), |p| if p < 1e-4 { format!("{p:.0e}") } else { format!("{p:.4}") });
+        let p = escaped(&change.printed_p());
         let _ = write!(
             out,
             "<tr><td>{}<td class=\"n\">{}<td class=\"n\">{}<td class=\"n\">{}<td class=\"n\">{}<td class=\"n\">{}<td class=\"n\">{:+.2}\
@@ -345,7 +343,7 @@ fn write_pair(out: &mut String, pair: &Pair) {
         write_changes(out, by.groups.iter().map(|group| (group.value.to_string(), &group.change)), &by.fact);
     }
     if !pair.flips.is_empty() {
-        out.push_str("<div class=\"wide\"><table class=\"sortable\"><thead><tr><th>id<th>change<th>input<th>target<th>baseline<th>other</tr></thead><tbody>");
+        out.push_str("<details><summary>flipped examples</summary><div class=\"wide\"><table class=\"sortable\"><thead><tr><th>id<th>change<th>input<th>target<th>baseline<th>other</tr></thead><tbody>");
         for flip in pair.flips.iter().take(50) {
             let short = |text: &str| escaped(&text.chars().take(200).collect::<String>());
             let _ = write!(
@@ -359,7 +357,9 @@ fn write_pair(out: &mut String, pair: &Pair) {
                 short(&flip.other)
             );
         }
-        out.push_str("</tbody></table></div><p class=\"note\">At most 50 flipped examples; `wug compare --json` has all.</p>");
+        out.push_str(
+            "</tbody></table></div><p class=\"note\">At most 50; `wug compare --json` has all.</p></details>",
+        );
     }
     out.push_str("</details>");
 }

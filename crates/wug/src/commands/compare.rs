@@ -116,9 +116,6 @@ fn row(name: String, change: &Change) -> Vec<String> {
     row.extend(counts.map(thousands));
     row.push(format!("{:+.2}", 100.0 * change.difference));
     row.push(format!("{:+.2} to {:+.2}", 100.0 * low, 100.0 * high));
-    row.push(change.mcnemar.map_or_else(String::new, |p| match p {
-        p if p < 1e-4 => format!("{p:.0e}"),
-        p => format!("{p:.4}"),
-    }));
+    row.push(change.printed_p());
     row
 }

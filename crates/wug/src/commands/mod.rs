@@ -2,6 +2,7 @@
 
 pub(crate) mod compare;
 pub(crate) mod convert;
+pub(crate) mod gallery;
 pub(crate) mod generate;
 pub(crate) mod help;
 pub(crate) mod list;

@@ -1,6 +1,8 @@
 //! Runs the binary as a user would.
 #![allow(dead_code, reason = "each test file uses a part of this")]
 
+pub(crate) mod browser;
+
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
