@@ -328,11 +328,14 @@ fn curves(folder: &Path) -> Vec<Curve> {
         for (name, value) in
             metrics.iter().filter(|(name, _)| !["step", "epoch", "time"].contains(&name.as_str()))
         {
-            let Some(value) = value.as_f64() else { continue };
-            match curves.iter().position(|curve| curve.name == *name) {
+            // The best model so far comes with its accuracy on the validation part.
+            let best = value.get("accuracy").filter(|_| name == "best").and_then(Value::as_f64);
+            let name = if best.is_some() { "best validation accuracy" } else { name };
+            let Some(value) = best.or_else(|| value.as_f64()) else { continue };
+            match curves.iter().position(|curve| curve.name == name) {
                 Some(known) => curves[known].points.push((step, value)),
                 None if curves.len() < MOST_CURVES => {
-                    curves.push(Curve { name: name.clone(), points: vec![(step, value)] });
+                    curves.push(Curve { name: name.to_owned(), points: vec![(step, value)] });
                 }
                 None => {}
             }

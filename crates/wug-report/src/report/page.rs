@@ -191,6 +191,14 @@ fn bar(share: f64) -> String {
     )
 }
 
+/// Settings in small print below a learner.
+fn settings(chosen: &[String]) -> String {
+    match chosen {
+        [] => String::new(),
+        chosen => format!("<br><span class=\"note\">{}</span>", escaped(&chosen.join(" "))),
+    }
+}
+
 fn write_summary_row(out: &mut String, row: &SummaryRow) {
     let published: Vec<String> = row
         .published
@@ -206,8 +214,9 @@ fn write_summary_row(out: &mut String, row: &SummaryRow) {
     let each: Vec<String> = row.accuracies.iter().map(|&accuracy| percent(accuracy)).collect();
     let _ = write!(
         out,
-        "<tr><td>{}<td>{}<td>{}<td class=\"n\">{}<td class=\"n\">{}<td class=\"n\" title=\"{}\">{}<td class=\"n\">{} to {}<td>{}<td>{}<td>{best}</tr>",
+        "<tr><td>{}{}<td>{}<td>{}<td class=\"n\">{}<td class=\"n\">{}<td class=\"n\" title=\"{}\">{}<td class=\"n\">{} to {}<td>{}<td>{}<td>{best}</tr>",
         learner(&row.learner, row.reads),
+        settings(&row.settings),
         escaped(&row.dataset),
         escaped(&row.part),
         row.n,

@@ -2,6 +2,7 @@ use serde::Serialize;
 
 use wug_run::{RunRecord, RunSpec, Scores, SeedScores, Status, Symbols};
 
+use super::provenance::chosen;
 use crate::{Decoding, Number, Origin, compared, published};
 
 /// A learner on a part of a dataset, beside what is published.
@@ -12,6 +13,8 @@ pub struct SummaryRow {
     /// Present if it was given the symbols behind the images.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reads: Option<Symbols>,
+    /// Its settings that are not at their defaults.
+    pub settings: Vec<String>,
     /// The dataset.
     pub dataset: String,
     /// The part.
@@ -83,6 +86,7 @@ fn rows(spec: &RunSpec, runs: &[&Scores]) -> Vec<SummaryRow> {
         SummaryRow {
             learner: spec.learner.clone(),
             reads: spec.reads,
+            settings: chosen(spec),
             dataset: spec.dataset.clone(),
             part: summary.part.clone(),
             metric: spec.metric.clone(),
