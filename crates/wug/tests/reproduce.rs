@@ -26,7 +26,7 @@ fn a_table_is_run_once_and_printed_beside_the_papers() {
         files(folder.path()).into_iter().filter(|(name, _)| name.ends_with("scores.json")).collect()
     };
     let before: Vec<_> = runs().iter().map(time).collect();
-    assert_eq!(before.len(), 7, "a folder for each run");
+    assert_eq!(before.len(), 11, "a folder for each run");
     // Whoever takes a run away gets that one run again.
     fs::remove_dir_all(runs()[0].1.parent().unwrap()).unwrap();
     assert_eq!(run(&[]), table, "the same numbers");
@@ -99,12 +99,12 @@ fn wrong_names_are_found_first_and_failures_are_shown() {
     assert!(fails(2, &arguments).contains("search-pure has no setting `stairs`"));
 
     // A run that fails leaves the others, and the table says which.
-    fs::write(&file, experiment.replace("oracle-of-delphi", "bayes")).unwrap();
+    fs::write(&file, experiment.replace("oracle-of-delphi", "search-context")).unwrap();
     let output = common::wug(&arguments);
     assert_eq!(output.status.code(), Some(1));
     let (table, said) =
         (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
-    assert!(table.contains("failed") && said.contains("bayes reads tokens"), "{table}{said}");
+    assert!(table.contains("failed") && said.contains("search-context reads tokens"), "{table}{said}");
     assert!(!table.contains("SMOKE"), "{table}");
     assert!(fs::read_to_string(out.join("mine.svg")).unwrap().contains("a, published"));
 
