@@ -144,7 +144,9 @@ fn resampled(seeds: &[&[bool]], stream: &mut Stream) -> Vec<f32> {
             *share += f32::from(u8::from(right));
         }
     }
-    shares.iter_mut().for_each(|share| *share /= seeds.len() as f32);
+    for share in &mut shares {
+        *share /= seeds.len() as f32;
+    }
     shares
 }
 

@@ -303,13 +303,11 @@ impl PartReport {
                 self.reasons.push(facts::reasons(fact, &grouped, &classes));
             }
         }
-        let table = match builders.iter().position(|(builder, _)| builder.fits(judged, part)) {
-            Some(table) => table,
-            None => {
-                builders.push((TableBuilder::new(judged, part), Vec::new()));
-                builders.len() - 1
-            }
-        };
+        let known = builders.iter().position(|(builder, _)| builder.fits(judged, part));
+        let table = known.unwrap_or_else(|| {
+            builders.push((TableBuilder::new(judged, part), Vec::new()));
+            builders.len() - 1
+        });
         let (builder, places) = &mut builders[table];
         self.examples = Some(builder.add(table, judged, part, &wrong));
         places.push(at);

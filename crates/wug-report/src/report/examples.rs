@@ -96,15 +96,12 @@ struct Vocabulary {
 
 impl Vocabulary {
     fn number(&mut self, token: &str) -> u32 {
-        let number = match self.numbers.get(token) {
-            Some(&number) => number,
-            None => {
-                let number = self.counts.len();
-                self.numbers.insert(token.to_owned(), number);
-                self.counts.push(0);
-                number
-            }
-        };
+        let known = self.numbers.get(token).copied();
+        let number = known.unwrap_or_else(|| {
+            self.numbers.insert(token.to_owned(), self.counts.len());
+            self.counts.push(0);
+            self.counts.len() - 1
+        });
         self.counts[number] += 1;
         number as u32
     }

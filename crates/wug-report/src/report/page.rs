@@ -439,14 +439,10 @@ fn write_part_head(out: &mut String, part: &PartReport) {
 }
 
 fn write_curves(out: &mut String, run: &RunReport) {
-    let plots: [(&str, fn(&str) -> bool); 3] = [
-        ("loss", |name| name.contains("loss")),
-        ("accuracy", |name| name.contains("accuracy") || name.contains("validation")),
-        ("learning rate", |name| name.contains("rate")),
-    ];
+    let plots = [("loss", "loss"), ("accuracy", "accuracy"), ("learning rate", "rate")];
     let mut drawn = String::new();
-    for (label, wants) in plots {
-        let curves = run.curves.iter().filter(|curve| wants(&curve.name) && curve.points.len() > 1);
+    for (label, word) in plots {
+        let curves = run.curves.iter().filter(|curve| curve.name.contains(word) && curve.points.len() > 1);
         let series: Vec<LineSeries> = curves
             .enumerate()
             .map(|(style, curve)| {
