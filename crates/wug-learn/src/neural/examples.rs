@@ -7,7 +7,7 @@ use wug_data::{InputKind, Picture, Result, Stream};
 use wug_nn::Sequence;
 
 use super::Sizes;
-use super::look::{Look, Seen};
+use super::preprocess::{Preprocess, Preprocessed};
 use super::vocabulary::Vocabulary;
 use crate::{Image, Input, Lessons, Question};
 
@@ -26,22 +26,22 @@ pub(super) enum Sources<'a> {
     /// Ids of tokens, with the end.
     Tokens(Vec<Vec<u32>>),
     /// Images, rendered when a batch needs them, and how they are looked at.
-    Images(Vec<Image<'a>>, Look),
+    Images(Vec<Image<'a>>, Preprocess),
 }
 
 /// The sources of one batch, in memory.
 pub(super) enum BatchSources<'s> {
     Tokens(Vec<&'s [u32]>),
-    Images(Vec<Seen>),
+    Images(Vec<Preprocessed>),
 }
 
 impl<'a> Examples<'a> {
-    /// Reads the training examples; their tokens make the vocabulary. `look` says from the first of them how images are
+    /// Reads the training examples; their tokens make the vocabulary. `preprocess` says from the first of them how images are
     /// looked at.
     pub(super) fn read(
         lessons: &Lessons<'a>,
         vocabulary: &mut Vocabulary,
-        look: impl FnOnce(&Picture) -> Look,
+        preprocess: impl FnOnce(&Picture) -> Preprocess,
     ) -> Self {
         let (mut tokens, mut images, mut targets) = (Vec::new(), Vec::new(), Vec::new());
         for lesson in lessons.iter() {
@@ -55,7 +55,7 @@ impl<'a> Examples<'a> {
             InputKind::Tokens => Sources::Tokens(tokens),
             InputKind::Images => {
                 let first = images.first().map_or_else(|| Picture::white(1, 1), Image::render);
-                Sources::Images(images, look(&first))
+                Sources::Images(images, preprocess(&first))
             }
         };
         Self { sources, targets }
@@ -111,10 +111,10 @@ impl<'a> Examples<'a> {
     }
 
     /// How images are looked at.
-    pub(super) fn look(&self) -> Option<Look> {
+    pub(super) fn preprocess(&self) -> Option<Preprocess> {
         match self.sources {
             Sources::Tokens(_) => None,
-            Sources::Images(_, look) => Some(look),
+            Sources::Images(_, preprocess) => Some(preprocess),
         }
     }
 
@@ -125,7 +125,7 @@ impl<'a> Examples<'a> {
                 Sources::Tokens(_) => InputKind::Tokens,
                 Sources::Images(..) => InputKind::Images,
             },
-            frames: self.look().map_or(0, Look::frames),
+            frames: self.preprocess().map_or(0, Preprocess::frames),
             source_words: vocabulary.source_len(),
             target_words: vocabulary.target_len(),
             longest_source: (0..self.len()).map(|i| self.source_len(i)).max().unwrap_or_default(),
@@ -163,17 +163,17 @@ impl<'a> Sources<'a> {
     /// The sources of questions; images, if they are looked at.
     pub(super) fn of(
         questions: &[Question<'a>],
-        look: Option<Look>,
+        preprocess: Option<Preprocess>,
         vocabulary: &Vocabulary,
     ) -> Result<Self> {
-        match look {
+        match preprocess {
             None => {
                 let encode = |question: &Question<'a>| Ok(vocabulary.encode(question.input.tokens()?));
                 questions.iter().map(encode).collect::<Result<_>>().map(Self::Tokens)
             }
-            Some(look) => {
+            Some(preprocess) => {
                 let images = questions.iter().map(|question| question.input.image());
-                images.collect::<Result<_>>().map(|images| Self::Images(images, look))
+                images.collect::<Result<_>>().map(|images| Self::Images(images, preprocess))
             }
         }
     }
@@ -200,9 +200,11 @@ impl<'a> Sources<'a> {
     fn batch(&self, batch: impl Iterator<Item = usize>) -> BatchSources<'_> {
         match self {
             Self::Tokens(sources) => BatchSources::Tokens(batch.map(|i| &sources[i][..]).collect()),
-            Self::Images(sources, look) => {
+            Self::Images(sources, preprocess) => {
                 let images: Vec<Image<'_>> = batch.map(|i| sources[i]).collect();
-                BatchSources::Images(images.par_iter().map(|image| look.at(&image.render())).collect())
+                BatchSources::Images(
+                    images.par_iter().map(|image| preprocess.apply(&image.render())).collect(),
+                )
             }
         }
     }

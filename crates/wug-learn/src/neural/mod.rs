@@ -3,16 +3,16 @@
 //! A [`Blueprint`] says which network the settings of a learner mean; everything else is the same for all of them. The files
 //! follow the data: `vocabulary.rs` and `examples.rs` turn examples into what a network reads, `plan.rs` says what the settings of training mean, `train.rs` is
 //! the training loop, `checkpoint.rs`, `metrics.rs` and `tensorboard.rs` keep it, and the trained model answers from here. `recurrent.rs`,
-//! `transformer.rs` and `vision.rs` have blueprints; `look.rs` cuts pictures into what they see, and `seeing.rs` lets sequence
+//! `transformer.rs` and `vision.rs` have blueprints; `preprocess.rs` resizes and cuts pictures, and `image_encoder.rs` lets sequence
 //! models see.
 
 mod checkpoint;
 mod examples;
-mod look;
+mod image_encoder;
 mod metrics;
 mod plan;
+mod preprocess;
 mod recurrent;
-mod seeing;
 mod tensorboard;
 #[cfg(test)]
 mod tests;
@@ -36,7 +36,7 @@ use examples::{Examples, Sources};
 use plan::Plan;
 use vocabulary::Vocabulary;
 
-pub use look::Look;
+pub use preprocess::Preprocess;
 pub use recurrent::{
     GRU, GRU_ATTN, GRU_ATTN_NODEP, LSTM, LSTM_ATTN, LSTM_ATTN_NODEP, RNN, RNN_ATTN, RNN_ATTN_NODEP, Recurrent,
 };
@@ -79,8 +79,8 @@ pub trait Blueprint: Sync {
     fn build(&self, settings: &Settings, sizes: Sizes) -> Result<Built>;
 
     /// How its network looks at images, if it reads them; `first` is one of them.
-    fn look(&self, _: &Settings, _first: &Picture) -> Look {
-        Look::Windows { side: WINDOW }
+    fn preprocess(&self, _: &Settings, _first: &Picture) -> Preprocess {
+        Preprocess::Windows { side: WINDOW }
     }
 
     /// Whether its networks have a recurrent decoder, whose states can be looked at.
@@ -132,7 +132,7 @@ impl<B: Blueprint> Learner for Neural<B> {
             values,
             plan,
             vocabulary,
-            look: examples.look(),
+            preprocess: examples.preprocess(),
             examples: examples.len(),
             has_states: self.blueprint.has_states() && task.reads() == InputKind::Tokens,
             training,
@@ -147,8 +147,8 @@ impl<B: Blueprint> Neural<B> {
         let validates = plan::validates(&task.settings);
         let lessons = if validates { task.train_apart()? } else { task.train()? };
         let mut vocabulary = Vocabulary::new(task.settings.flag("reverse"));
-        let look = |first: &Picture| self.blueprint.look(&task.settings, first);
-        let mut examples = Examples::read(&lessons, &mut vocabulary, look);
+        let preprocess = |first: &Picture| self.blueprint.preprocess(&task.settings, first);
+        let mut examples = Examples::read(&lessons, &mut vocabulary, preprocess);
         examples.keep_share(task.settings.number("share"), &mut task.streams("share").item(0));
         let built = self.blueprint.build(&task.settings, examples.sizes(&vocabulary))?;
         let plan = Plan::read(task, &examples, built.width)?;
@@ -162,7 +162,7 @@ struct Trained {
     values: Buffer<f32>,
     plan: Plan,
     vocabulary: Vocabulary,
-    look: Option<Look>,
+    preprocess: Option<Preprocess>,
     /// How many it was trained on.
     examples: usize,
     has_states: bool,
@@ -171,7 +171,7 @@ struct Trained {
 
 impl Model for Trained {
     fn answers(&self, questions: &[Question<'_>]) -> Result<Vec<Answer>> {
-        let sources = Sources::of(questions, self.look, &self.vocabulary)?;
+        let sources = Sources::of(questions, self.preprocess, &self.vocabulary)?;
         let mut engine = self.engine.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let answer = |decoded: Option<Vec<u32>>| match decoded {
             Some(ids) => Answer::new(self.vocabulary.decode(&ids)),

@@ -6,8 +6,8 @@ use wug_data::{Error, InputKind, Result};
 use wug_nn::Network;
 use wug_nn::recurrent::{Attention, Begin, Bridge, Cell, Config, Model, Output};
 
+use super::image_encoder::{IMAGE_ENCODER, with_image_encoder};
 use super::plan::{TRAINING, joined, number, whole, word};
-use super::seeing::{IMAGE_ENCODER, seeing};
 use super::{Blueprint, Built, Neural, Sizes};
 use crate::protocols::presets;
 use crate::{About, Default, Preset, Reads, Setting, Settings};
@@ -114,7 +114,7 @@ impl Blueprint for Recurrent {
             let build = move |source_words| -> Result<Box<dyn Network<f32>>, String> {
                 Ok(Box::new(Model::new(Config { source_words, ..config.clone() })?))
             };
-            let (network, config) = seeing(settings, table, &described, build)?;
+            let (network, config) = with_image_encoder(settings, table, &described, build)?;
             return Ok(Built { network, config, width: hidden });
         }
         let model = Model::new(config).map_err(Error::usage)?;

@@ -10,9 +10,9 @@ use wug_nn::{Buffer, Engine, Lesson, Optimiser, Query, Step};
 use super::Built;
 use super::checkpoint::{Best, Checkpoint, Owner, Totals};
 use super::examples::{Examples, Sources};
-use super::look::Look;
 use super::metrics::{Metrics, Point};
 use super::plan::{Order, Plan};
+use super::preprocess::Preprocess;
 use super::vocabulary::Vocabulary;
 use crate::{BestValidation, EXECUTION_SETTINGS, Progress, StopReason, Task, Training};
 
@@ -106,7 +106,7 @@ pub(super) fn train(
         let ends = now.step == plan.steps;
         let mut validation = None;
         if plan.validate > 0 && (now.step.is_multiple_of(plan.validate) || ends) {
-            validation = validate(&mut engine, task, plan, (examples.look(), vocabulary), &mut now)?;
+            validation = validate(&mut engine, task, plan, (examples.preprocess(), vocabulary), &mut now)?;
         }
         let ends = ends || is_over(plan, now.best.as_ref());
         let reports = now.step.is_multiple_of(REPORT) || validation.is_some() || ends;
@@ -183,12 +183,12 @@ fn validate(
     engine: &mut Engine<f32>,
     task: &Task<'_>,
     plan: &Plan,
-    (look, vocabulary): (Option<Look>, &Vocabulary),
+    (preprocess, vocabulary): (Option<Preprocess>, &Vocabulary),
     now: &mut Checkpoint,
 ) -> Result<Option<f64>> {
     let Some(validation) = task.validation() else { return Ok(None) };
     let questions = validation.questions();
-    let sources = Sources::of(&questions, look, vocabulary)?;
+    let sources = Sources::of(&questions, preprocess, vocabulary)?;
     let mut answers = Vec::with_capacity(questions.len());
     for (piece, sources) in sources.pieces() {
         let query = |i: usize| Query { source: sources.get(i), length: None };

@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 use wug_data::{Error, Picture, Result};
 use wug_nn::vision::{Body, Classifier, Config, Head, Size};
 
-use super::look::Look;
 use super::plan::{TRAINING, changed, joined, number, whole};
+use super::preprocess::Preprocess;
 use super::{Blueprint, Built, Neural, Sizes};
 use crate::protocols::presets;
 use crate::{About, Default, Preset, Reads, Setting, Settings};
@@ -113,8 +113,8 @@ impl Vision {
 }
 
 impl Blueprint for Vision {
-    fn look(&self, settings: &Settings, first: &Picture) -> Look {
-        Look::panels(first, settings.whole("side") as usize)
+    fn preprocess(&self, settings: &Settings, first: &Picture) -> Preprocess {
+        Preprocess::panels(first, settings.whole("side") as usize)
     }
 
     fn build(&self, settings: &Settings, sizes: Sizes) -> Result<Built> {

@@ -3,7 +3,7 @@ use wug_nn::{Images, Sequence};
 
 /// How a picture becomes the images that a network reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Look {
+pub enum Preprocess {
     /// Panels side by side, each made a square.
     Panels {
         /// How many.
@@ -19,19 +19,19 @@ pub enum Look {
 }
 
 /// What a network sees of a picture.
-pub(super) struct Seen {
+pub(super) struct Preprocessed {
     pixels: Vec<u8>,
     side: usize,
 }
 
-impl Seen {
+impl Preprocessed {
     /// The images in order.
     pub(super) fn sequence(&self) -> Sequence<'_> {
         Sequence::Images(Images { pixels: &self.pixels, width: self.side, height: self.side })
     }
 }
 
-impl Look {
+impl Preprocess {
     /// Panels of a picture whose panels are squares.
     pub(super) fn panels(picture: &Picture, side: usize) -> Self {
         let panels = (picture.width + picture.height / 2) / picture.height.max(1);
@@ -46,14 +46,14 @@ impl Look {
         }
     }
 
-    /// Looks at a picture.
-    pub(super) fn at(self, picture: &Picture) -> Seen {
+    /// Applies it to a picture.
+    pub(super) fn apply(self, picture: &Picture) -> Preprocessed {
         match self {
             Self::Panels { panels, side } => {
                 let width = (picture.width as usize / panels).max(1);
                 let panel =
                     |i: usize| cut(picture, i * width, width).resized(side as u32, side as u32).pixels;
-                Seen { pixels: (0..panels).flat_map(panel).collect(), side }
+                Preprocessed { pixels: (0..panels).flat_map(panel).collect(), side }
             }
             Self::Windows { side } => {
                 let Picture { width, height, .. } = *picture;
@@ -66,7 +66,7 @@ impl Look {
                         pixels.extend(row[window * side..][..side].iter().map(|ink| 255 - ink));
                     }
                 }
-                Seen { pixels, side }
+                Preprocessed { pixels, side }
             }
         }
     }
@@ -97,22 +97,22 @@ mod tests {
     #[test]
     fn panels_are_cut_and_made_squares() {
         let picture = slope(60, 20);
-        let look = Look::panels(&picture, 10);
-        assert_eq!(look, Look::Panels { panels: 3, side: 10 });
-        let sequence = look.at(&picture);
+        let preprocess = Preprocess::panels(&picture, 10);
+        assert_eq!(preprocess, Preprocess::Panels { panels: 3, side: 10 });
+        let sequence = preprocess.apply(&picture);
         let pixels = sequence.sequence().pixels();
         assert_eq!((sequence.sequence().len(), pixels.len()), (3, 300));
         assert!(pixels[..100].iter().all(|&x| x >= 235) && pixels[200..].iter().all(|&x| x <= 215));
         // A picture of another size has as many.
-        assert_eq!(look.at(&slope(7, 90)).sequence().len(), 3);
+        assert_eq!(preprocess.apply(&slope(7, 90)).sequence().len(), 3);
     }
 
     #[test]
     fn a_strip_has_a_window_for_each_symbol() {
-        let seen = Look::Windows { side: 32 }.at(&slope(45 * 4, 45));
+        let seen = Preprocess::Windows { side: 32 }.apply(&slope(45 * 4, 45));
         assert_eq!(seen.sequence().len(), 4);
         let pixels = seen.sequence().pixels();
         assert!(pixels[0] <= 1 && pixels[3 * 1024 + 31] >= 178, "ink is bright");
-        assert_eq!(Look::Windows { side: 32 }.at(&slope(3, 45)).sequence().len(), 1);
+        assert_eq!(Preprocess::Windows { side: 32 }.apply(&slope(3, 45)).sequence().len(), 1);
     }
 }
