@@ -300,6 +300,8 @@ fn experiments_run() {
             for (name, value) in run.get("set").and_then(toml::Value::as_table).into_iter().flatten() {
                 arguments.extend(["--set".to_owned(), format!("{name}={value}")]);
             }
+            // Networks, which follow a protocol, are trained as long as it takes to see that they run.
+            arguments.extend(run.get("protocol").map(|_| "--set=steps=2".to_owned()));
             arguments.extend(run.get("reads").map(|reads| format!("--reads={}", reads.as_str().unwrap())));
             arguments.extend(experiment.get("by").map(|by| format!("--by={}", by.as_str().unwrap())));
             let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
