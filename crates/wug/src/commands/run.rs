@@ -201,12 +201,9 @@ fn progress(quiet: bool) -> ProgressBar {
 
 fn tell(bar: &ProgressBar, progress: Progress) {
     bar.set_length(progress.of);
-    let mut message =
-        format!("loss {:.4} training accuracy {:.1}%", progress.loss, 100.0 * progress.accuracy);
-    if progress.images > 0.0 {
-        message.push_str(&format!(" {:.0} images/s", progress.images));
-    }
-    bar.set_message(message);
+    let Progress { loss, accuracy, images, .. } = progress;
+    let seen = if images > 0.0 { format!(" {images:.0} images/s") } else { String::new() };
+    bar.set_message(format!("loss {loss:.4} training accuracy {:.1}%{seen}", 100.0 * accuracy));
     bar.set_position(progress.done);
 }
 
