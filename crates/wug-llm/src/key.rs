@@ -5,7 +5,7 @@ use std::fmt;
 use wug_data::{Error, Result};
 
 /// An API key, read from the environment and never written anywhere: it has no `Display`, no `Serialize`, its `Debug`
-/// hides it, and [`Key::redact`] removes it from whatever a server sends back.
+/// hides it, and it is removed from whatever a server sends back.
 ///
 /// ```
 /// let key = wug_llm::Key::from_env("WUG_LLM_NO_SUCH_VARIABLE")?;

@@ -60,7 +60,7 @@ fn filled<T: Real>(layout: &Layout) -> Buffer<T> {
     let mut values = Vec::new();
     for tensor in layout.tensors() {
         let read = if tensor.name.ends_with(".kernels") { tensor.rows } else { tensor.columns };
-        let is_one = tensor.name.ends_with(".scale") || tensor.name.ends_with(".running-variance");
+        let is_one = matches!(tensor.name.rsplit('.').next(), Some("scale" | "running-variance"));
         let value = |x: f64| match tensor.rows {
             1 => 0.3 * x + f64::from(u8::from(is_one)),
             _ => x * (6.0 / read as f64).sqrt(),
@@ -222,9 +222,12 @@ fn threads_and_vectors_do_not_change_a_bit() {
     }
 }
 
+/// What makes a configuration wrong, and a piece of the message.
+type Wrong = (fn(&mut Config), &'static str);
+
 #[test]
 fn what_is_no_network_is_refused() {
-    let wrong: [(fn(&mut Config), &str); 4] = [
+    let wrong: [Wrong; 4] = [
         (|config| config.size.height = 0, "cannot be read"),
         (|config| config.size = wug_nn::vision::Size { height: 3, width: 3 }, "use larger images"),
         (|config| config.frames = 0, "1 to 64 images"),

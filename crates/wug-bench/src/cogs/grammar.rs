@@ -1,7 +1,7 @@
 //! What can be said: a weighted grammar, with a start symbol for the training distribution and one for each kind of
 //! generalization.
 //!
-//! A tree is read as words by the grammar's own strings, and as a [`Sentence`] by [`Reading`], from which
+//! A tree is read as words by the grammar's own strings, and as a [`Sentence`], from which
 //! [`super::meaning`] makes the logical form.
 
 use std::fmt::Write as _;

@@ -4,7 +4,7 @@
 //! input and target exchanged (Bastings et al., 2018). 9,228 action sequences have 2.27 commands each on average and up
 //! to 19, so a prediction is right when it is a command that means the input, not when it is the target.
 //!
-//! The datasets, parts and draws are those of [`scan`](crate::scan): `nacs/length#test` has the rows of
+//! The datasets, parts and draws are those of [`crate::scan`]: `nacs/length#test` has the rows of
 //! `scan/length#test` in the same order.
 //!
 //! Example: `I_JUMP I_JUMP` -> `jump twice` or `jump and jump` or `jump after jump`.

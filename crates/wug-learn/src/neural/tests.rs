@@ -448,3 +448,15 @@ fn a_network_that_sees_resumes_to_the_same_bits_with_any_threads() {
         }
     }
 }
+
+#[test]
+fn a_network_that_sees_learns_its_training_examples() {
+    let dataset = dataset("mns/circle");
+    let folder = tempfile::tempdir().unwrap();
+    // 17 of 168,000 problems, all in every update.
+    let settings = ["share=0.0001", "batch=17", "steps=800", "dropout=0", "width=8", "hidden=32"];
+    see(&dataset, "cnn", &settings, Some(folder.path().to_owned()), false);
+    let metrics = std::fs::read_to_string(folder.path().join(METRICS)).unwrap();
+    let last: serde_json::Value = serde_json::from_str(metrics.lines().last().unwrap()).unwrap();
+    assert!(last["accuracy"].as_f64().unwrap() > 0.9, "{metrics}");
+}
