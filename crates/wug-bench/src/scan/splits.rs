@@ -1,7 +1,7 @@
 //! Which examples go where, and why.
 //!
 //! A split is a rule and, for some, a choice made at random. [`rule`] gives the parts from the choice; [`draw`] makes
-//! a choice from a seed, and the import (`recover.rs`) finds the choice in files that somebody else drew, so that their parts can be
+//! a choice from a seed, and an import finds the choice in files that somebody else drew, so that their parts can be
 //! checked against the same rule.
 
 use std::sync::LazyLock;
