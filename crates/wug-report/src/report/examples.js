@@ -177,7 +177,7 @@ function setUpExamples() {
     } else line("verdict", "right");
     for (const fact of table.facts) line(fact.name, show(fact.values[fact.rows[i]]));
     if (examples.trees?.[i]) line("derivation", picture(examples.trees[i]));
-    if (examples.explanations?.[i]) line("explanation", text(examples.explanations[i]));
+    if (examples.explanations?.[i]) line("explanation", ...examples.explanations[i].split("\n").map(text));
     const made = document.createElement("table");
     made.className = "facts";
     made.append(body);

@@ -321,7 +321,9 @@ fn explanations(part: &JudgedPart) -> (BTreeMap<usize, String>, BTreeMap<usize, 
         let explained = of.filter_map(|(i, (prediction, _))| Some((i, prediction.explanation.as_ref()?)));
         for (count, (i, explanation)) in explained.take(EXPLANATIONS / 2).enumerate() {
             texts.insert(i, explanation.chars().take(LONGEST_EXPLANATION).collect());
-            if let Some(tree) = Tree::read(explanation).filter(|_| count < TREES / 2) {
+            // The first line is the derivation; those after it are the rules that it names.
+            let derivation = explanation.lines().next().unwrap_or_default();
+            if let Some(tree) = Tree::read(derivation).filter(|_| count < TREES / 2) {
                 trees.insert(i, data_url("image/svg+xml", tree.svg(Paper::White).as_bytes()));
             }
         }
