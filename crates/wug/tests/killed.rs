@@ -78,10 +78,7 @@ fn content(folder: &Path) -> BTreeMap<String, Vec<u8>> {
             "wug.json" | "run.json" | "events.out.tfevents.wug" if holds_runs => Vec::new(),
             "metrics.jsonl" => {
                 let text = String::from_utf8(bytes).unwrap();
-                text.lines()
-                    .map(|line| line.split(",\"time\"").next().unwrap())
-                    .collect::<String>()
-                    .into_bytes()
+                text.lines().map(common::without_time).collect::<String>().into_bytes()
             }
             _ => bytes,
         };

@@ -1,5 +1,7 @@
 //! A training run that is killed again and again, and resumed each time, ends as one that was left alone.
 
+mod common;
+
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
@@ -12,7 +14,7 @@ fn read(folder: &Path, file: &str) -> String {
     let bytes = std::fs::read(folder.join(file)).unwrap();
     let text = String::from_utf8_lossy(&bytes).into_owned();
     match file {
-        "metrics.jsonl" => text.lines().map(|line| line.split(",\"time\"").next().unwrap()).collect(),
+        "metrics.jsonl" => text.lines().map(common::without_time).collect(),
         _ => text,
     }
 }

@@ -40,6 +40,13 @@ pub(crate) fn fails(code: i32, args: &[&str]) -> String {
     stderr
 }
 
+/// A line of metrics without its time, which a process that was killed in between may not have written.
+pub(crate) fn without_time(line: &str) -> String {
+    let mut line: serde_json::Value = serde_json::from_str(line).expect("a line of metrics");
+    line.as_object_mut().expect("an object").remove("time");
+    line.to_string()
+}
+
 /// A path as text.
 pub(crate) fn text(path: &Path) -> &str {
     path.to_str().expect("paths of tests are UTF-8")
