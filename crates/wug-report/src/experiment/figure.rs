@@ -138,13 +138,13 @@ mod tests {
             run = { learner = "search-pure" }
             published = [10, 20]
         "#;
-        for (kind, marks) in [("lines", 4 + 2), ("bars", 4)] {
+        for (kind, marks) in [("lines", 4 + 2), ("bars", 4 + 1)] {
             let text = text.replace("\"lines\"", &format!("\"{kind}\""));
             let experiment = Experiment::read("x", &text, Scale::Cpu).unwrap();
             let ours = vec![vec![Ours::Runs(vec![5.0, 7.0]), Ours::Runs(vec![50.0])]];
             let drawn = figure(&Outcome { experiment, ours, points: Vec::new() }).unwrap();
             assert!(drawn.contains("steps &amp; accuracy") && drawn.contains("search, published"));
-            // Points and those of the legend; bars, and not the paper.
+            // Points and those of the legend; bars and the background, but no bars of the paper.
             let mark = if kind == "lines" { "<circle" } else { "<rect x=" };
             assert_eq!(drawn.matches(mark).count(), marks, "{drawn}");
             assert_eq!(drawn.matches("rotate(").count(), 1, "the axis alone");

@@ -43,6 +43,7 @@ docs! {
     "results/scan"
     "scan"
     "transformers"
+    "vision"
 }
 
 figures! {
