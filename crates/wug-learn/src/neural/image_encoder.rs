@@ -1,4 +1,4 @@
-//! Sequence models that read images: a ResNet in the place of the table of words.
+//! Sequence models that read images: a ResNet instead of an embedding table.
 
 use serde_json::{Value, json};
 

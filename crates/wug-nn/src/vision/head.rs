@@ -205,7 +205,7 @@ fn rectified<T: Real>(pass: &mut Pass<'_, T>, linear: &Linear, x: &[T]) -> Buffe
     y
 }
 
-/// The way back: `y` is what came out, multiplied by `factor` where it was not dropped.
+/// The backward pass: `y` is what came out, multiplied by `factor` where it was not dropped.
 fn rectified_backward<T: Real>(
     pass: &mut Pass<'_, T>,
     linear: &Linear,
@@ -263,7 +263,7 @@ impl Relation {
         }
     }
 
-    /// The way back; `last` has been taken from the layers.
+    /// The backward pass; `last` has been taken from the layers.
     fn backward<T: Real>(
         &self,
         pass: &mut Pass<'_, T>,
