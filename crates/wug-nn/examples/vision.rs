@@ -14,7 +14,7 @@ use wug_nn::{Buffer, Engine, Images, Lesson, Network, Optimiser, Rule, Sequence,
 
 const ADAM: Rule = Rule::Adam { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, decoupled: false };
 
-/// A network, and how many examples an update has, of how many images and of what size; targets of so many words; and the
+/// A network, and how many examples an update has, of how many images and of what size; the length of targets; and the
 /// additions and multiplications of a step as PyTorch makes them, which multiplies the zeros around feature maps, too.
 struct Case {
     name: &'static str,

@@ -19,7 +19,7 @@ pub(super) const IMAGE_ENCODER: Setting = word(
 );
 
 /// A sequence model that reads images, and its configuration. `words` are those of its source that are no images, and
-/// `build` makes it for so many words.
+/// `build` makes it for a vocabulary of this size.
 pub(super) fn with_image_encoder(
     settings: &Settings,
     (words, embedding): (usize, usize),

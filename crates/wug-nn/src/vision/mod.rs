@@ -38,7 +38,7 @@ fn as_rows<T: Real>(pass: &mut Pass<'_, T>, maps: &[T], places: usize, width: us
     rows
 }
 
-/// The backward pass.
+/// The inverse of [`as_rows`].
 fn as_places<T: Real>(pass: &mut Pass<'_, T>, rows: &[T], places: usize, width: usize) -> Buffer<T> {
     let mut maps = pass.any(rows.len());
     exchange(rows, &mut maps, places, width, |from, to, images, image, place| {

@@ -33,7 +33,7 @@ pub struct Encoder {
     pub end: u32,
 }
 
-/// Makes a sequence model that reads so many words.
+/// Makes a sequence model with a source vocabulary of this size.
 type Build<T> = Box<dyn Fn(usize) -> Result<Box<dyn Network<T>>, String> + Send + Sync>;
 
 /// A sequence model that reads images: a ResNet encodes each, and the vectors stand in the table of the source's words, a
