@@ -260,7 +260,7 @@ fn hostile_content_is_only_shown() {
 
 /// Measures what the page of 100,000 predictions costs; the times are printed, and only their order of magnitude asserted.
 #[test]
-#[ignore = "takes a minute"]
+#[ignore = "takes a minute; scripts/nightly runs it"]
 fn a_hundred_thousand_predictions_stay_quick() {
     let Some(mut browser) = Browser::start() else { return };
     let folder = tempfile::tempdir().unwrap();

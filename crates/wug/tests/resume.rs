@@ -118,7 +118,7 @@ fn what_was_trained_answers_another_part() {
 
 /// Run by `scripts/nightly`.
 #[test]
-#[ignore = "takes a minute"]
+#[ignore = "takes a minute; scripts/nightly runs it"]
 fn killed_twenty_times_is_the_same_to_the_bit() {
     let mut waited = Vec::new();
     compare(12_000, 20, || {

@@ -1,7 +1,7 @@
 //! Networks that see: convolutions with batch normalisation, residual blocks, and what reads them.
 //!
 //! A [`Body`] is the convolutions. A [`Classifier`] says with a [`Head`] what images show; a [`Reader`] is a sequence model that
-//! reads images in the place of words.
+//! reads images instead of tokens.
 //!
 //! Batch normalisation looks at a whole batch, so it is never divided into shards; threads share the places of feature
 //! maps instead, and what is added up over a batch is added up in blocks of a fixed size and order.

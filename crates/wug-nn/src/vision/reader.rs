@@ -15,7 +15,7 @@ use crate::{Buffer, Engine, Real};
 /// Images that are encoded together when questions are answered.
 const ENCODED: usize = 4 * GROUP;
 
-/// How a sequence model sees: what stands in the place of its table of words.
+/// The image encoder of a sequence model, which replaces its embedding table.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Encoder {
