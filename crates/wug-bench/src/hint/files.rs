@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, BufReader, Write};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
@@ -180,21 +181,45 @@ fn read_at_once(path: &Path) -> Option<Vec<Checked>> {
         return None;
     }
     let text = std::fs::read(path).ok()?;
-    let objects = objects(&text)?;
+    let objects = objects(&text, 1 << 20)?;
     let read =
-        |range: &std::ops::Range<usize>| check(serde_json::from_slice(&text[range.clone()]).ok()?).ok();
+        |range: &Range<usize>| check(serde_json::from_slice(&text[range.clone()]).ok()?).ok();
     if objects.len() > MAX_ROWS { None } else { objects.par_iter().map(read).collect() }
 }
 
 /// Where the objects of a list lie; `None` if it is no list of objects.
-fn objects(text: &[u8]) -> Option<Vec<std::ops::Range<usize>>> {
-    let (mut found, mut depth, mut start) = (Vec::new(), 0usize, 0);
-    let (mut in_string, mut escaped) = (false, false);
+///
+/// The text is cut, about every `piece` bytes, where one object seems to end and the next to begin. A cut inside a string
+/// or an object shows: the piece before it then ends where no object does, and the list counts as none.
+fn objects(text: &[u8], piece: usize) -> Option<Vec<Range<usize>>> {
     let inside = text.trim_ascii().strip_prefix(b"[")?.strip_suffix(b"]")?;
     let offset = inside.as_ptr().addr() - text.as_ptr().addr();
+    let mut cuts = vec![0];
+    while let Some(cut) = next_cut(inside, cuts[cuts.len() - 1] + piece) {
+        cuts.push(cut);
+    }
+    cuts.push(inside.len());
+    let last = cuts.len() - 2;
+    let pieces: Vec<Vec<Range<usize>>> = (0..=last)
+        .into_par_iter()
+        .map(|i| objects_of_piece(&inside[cuts[i]..cuts[i + 1]], offset + cuts[i], i == last))
+        .collect::<Option<_>>()?;
+    Some(pieces.concat())
+}
+
+/// The first place from `from` on that seems to lie behind the comma between two objects.
+fn next_cut(text: &[u8], from: usize) -> Option<usize> {
+    let comma = from + text.get(from..)?.windows(2).position(|pair| pair == b"},")? + 1;
+    text[comma + 1..].trim_ascii_start().starts_with(b"{").then_some(comma + 1)
+}
+
+/// The objects of a piece of a list, which ends with a comma unless it is the last.
+fn objects_of_piece(piece: &[u8], offset: usize, is_last: bool) -> Option<Vec<Range<usize>>> {
+    let (mut found, mut depth, mut start) = (Vec::new(), 0usize, 0);
+    let (mut in_string, mut escaped) = (false, false);
     // Between objects stands one comma, and behind the last none.
     let mut expects = true;
-    for (i, &byte) in inside.iter().enumerate() {
+    for (i, &byte) in piece.iter().enumerate() {
         match byte {
             _ if escaped => escaped = false,
             b'\\' if in_string => escaped = true,
@@ -217,7 +242,8 @@ fn objects(text: &[u8]) -> Option<Vec<std::ops::Range<usize>>> {
             _ => return None,
         }
     }
-    (depth == 0 && (!expects || found.is_empty())).then_some(found)
+    let ends_well = if is_last { !expects || found.is_empty() } else { expects };
+    (depth == 0 && ends_well).then_some(found)
 }
 
 /// Reads one part of one symbol of the release's `fewshot_dataset.json`: objects by symbol and part.
@@ -317,5 +343,45 @@ impl<'de> Visitor<'de> for Keyed<'_> {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn found(text: &str, piece: usize) -> Option<Vec<&str>> {
+        Some(objects(text.as_bytes(), piece)?.into_iter().map(|range| &text[range]).collect())
+    }
+
+    #[test]
+    fn a_list_that_looks_cut_inside_a_string_is_left_to_the_other_reader() {
+        let text = r#"[{"a": "},{"}, {"b": {"c": 1}}]"#;
+        assert_eq!(found(text, 100), Some(vec![r#"{"a": "},{"}"#, r#"{"b": {"c": 1}}"#]));
+        assert_eq!(found(text, 1), None);
+        assert_eq!(found("[]", 1), Some(Vec::new()));
+        for bad in ["", "[", "{}", "[{},]", "[,{}]", "[{} {}]", "[{}", "[1]", "[{}}]"] {
+            assert_eq!(found(bad, 100), None, "{bad}");
+        }
+    }
+
+    proptest! {
+        /// Whatever the size of the pieces, the objects are those that serde finds.
+        #[test]
+        fn objects_are_those_of_the_list(values in prop::collection::vec(".{0,6}", 0..20), piece in 1usize..60) {
+            let objects: Vec<String> = values
+                .iter()
+                .map(|value| serde_json::json!({ "expr": value, "of": { "head": [1, 2] } }).to_string())
+                .collect();
+            let text = format!("[{}]", objects.join(", "));
+            let expected: Vec<&str> = objects.iter().map(String::as_str).collect();
+            prop_assert_eq!(found(&text, text.len()), Some(expected.clone()));
+            // Pieces may fail, but never find anything else.
+            if let Some(objects) = found(&text, piece) {
+                prop_assert_eq!(objects, expected);
+            }
+        }
     }
 }
