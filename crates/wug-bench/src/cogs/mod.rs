@@ -138,6 +138,11 @@ impl Benchmark for Cogs {
         statistics::statistics(dataset)
     }
 
+    fn explain(&self, dataset: &Dataset, row: u32) -> Option<String> {
+        let sentence = dataset.table.inputs.get(row).to_string();
+        sentence::Sentence::parse(&sentence).ok().map(|sentence| sentence.term())
+    }
+
     fn release(&self) -> Option<&dyn Release> {
         Some(self)
     }

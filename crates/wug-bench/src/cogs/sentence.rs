@@ -113,6 +113,59 @@ impl<'t> Sentence<'t> {
     }
 }
 
+impl Sentence<'_> {
+    /// What hangs on what, as a term: verbs with their arguments, nouns with their articles and modifiers.
+    ///
+    /// ```
+    /// use wug_bench::cogs::sentence::Sentence;
+    ///
+    /// let sentence = Sentence::parse("Emma said that the girl on a chair slept .").unwrap();
+    /// assert_eq!(sentence.term(), "said(Emma, that(slept(girl(the, on(chair(a))))))");
+    /// ```
+    pub fn term(&self) -> String {
+        self.clauses.iter().rev().fold(String::new(), |inner, clause| clause.term(&inner))
+    }
+}
+
+impl Clause<'_> {
+    /// `inner` is the term of the clause behind `that`.
+    fn term(&self, inner: &str) -> String {
+        let mut parts = vec![self.subject.term()];
+        match &self.frame {
+            Frame::Bare => {}
+            Frame::Object(theme) => parts.push(theme.term()),
+            Frame::ToRecipient(theme, recipient) => {
+                parts.extend([theme.term(), format!("to({})", recipient.term())]);
+            }
+            Frame::TwoObjects(recipient, theme) => parts.extend([recipient.term(), theme.term()]),
+            Frame::Infinitive(verb) => parts.push(format!("to({verb})")),
+            Frame::That => parts.push(format!("that({inner})")),
+            Frame::Passive { recipient, theme, agent } => {
+                parts.push("was".to_owned());
+                parts.extend(theme.as_ref().map(NounPhrase::term));
+                parts.extend(recipient.as_ref().map(|recipient| format!("to({})", recipient.term())));
+                parts.extend(agent.as_ref().map(|agent| format!("by({})", agent.term())));
+            }
+        }
+        format!("{}({})", self.verb, parts.join(", "))
+    }
+}
+
+impl NounPhrase<'_> {
+    fn term(&self) -> String {
+        let links = match self {
+            Self::Name(name) => return (*name).to_owned(),
+            Self::Common(links) => links,
+        };
+        links.iter().rev().fold(String::new(), |modifier, link| {
+            let article = if link.definite { "the" } else { "a" };
+            let modifier = if modifier.is_empty() { modifier } else { format!(", {modifier}") };
+            let noun = format!("{}({article}{modifier})", link.noun);
+            link.preposition.map_or(noun.clone(), |preposition| format!("{preposition}({noun})"))
+        })
+    }
+}
+
 struct Reader<'w, 't> {
     words: &'w [&'t str],
     position: usize,

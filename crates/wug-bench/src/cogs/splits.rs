@@ -90,7 +90,7 @@ pub fn generalization(seed: u64) -> Vec<Row> {
 fn exchanged(rows: &[Row], kind: &Generalization, old: &str) -> Vec<Row> {
     let new = kind.item.unwrap_or_default();
     let exchange = |word| if word == old { new } else { word };
-    rows.iter()
+    rows.par_iter()
         .map(|old| row(&old.sentence.split(' ').map(exchange).collect::<Vec<_>>().join(" "), kind.name))
         .collect()
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use rayon::prelude::*;
 use wug_data::{Dataset, Facts, Part, Sequences, Table, Vocab};
 
 use super::files::Row;
@@ -10,35 +11,47 @@ use super::types;
 
 /// The rows of all parts as one table.
 pub(super) fn dataset(name: String, parts: Vec<(String, Vec<Row>)>) -> Dataset {
-    let mut table = Table {
-        inputs: Sequences::new(Vocab::default(), " "),
-        targets: Sequences::new(Vocab::default(), " "),
-        facts: Facts::default(),
-    };
     let mut of_parts = Vec::with_capacity(parts.len());
+    let mut first = 0;
     for (part, rows) in &parts {
-        let first = table.inputs.len() as u32;
-        for row in rows {
-            // By single spaces, so that what a release has comes back byte for byte.
-            table.inputs.push_words(row.sentence.split(' '));
-            table.targets.push_words(row.form.split(' '));
-        }
-        of_parts.push(Part::new(part.as_str(), (first..table.inputs.len() as u32).collect()));
+        let end = first + rows.len() as u32;
+        of_parts.push(Part::new(part.as_str(), (first..end).collect()));
+        first = end;
     }
-    let rows = || parts.iter().flat_map(|(_, rows)| rows);
-    let count = |row: &Row, counted: fn(&str) -> bool| {
-        row.sentence.split(' ').filter(|word| counted(word)).count() as i64
+    let rows: Vec<&Row> = parts.iter().flat_map(|(_, rows)| rows).collect();
+    // By single spaces, so that what a release has comes back byte for byte.
+    let words = |text: fn(&Row) -> &str| {
+        let mut sequences = Sequences::new(Vocab::default(), " ");
+        for row in &rows {
+            sequences.push_words(text(row).split(' '));
+        }
+        sequences
     };
-    let that = |row: &Row| count(row, |word| word == "that");
-    let prepositions = |row: &Row| count(row, is_preposition);
-    let mut facts = Facts::default();
-    facts.add_labels("type", rows().map(|row| row.kind.as_str()));
-    facts.add_labels("group", rows().map(|row| types::group(&row.kind)));
-    facts.add_numbers("length", rows().map(|row| row.sentence.split(' ').count() as i64));
-    facts.add_numbers("target_length", rows().map(|row| row.form.split(' ').count() as i64));
-    facts.add_numbers("that_depth", rows().map(that));
-    facts.add_numbers("pp_depth", rows().map(prepositions));
-    facts.add_numbers("depth", rows().map(|row| that(row).max(prepositions(row))));
-    table.facts = facts;
+    let (facts, (inputs, targets)) = rayon::join(
+        || facts(&rows),
+        || rayon::join(|| words(|row| &row.sentence), || words(|row| &row.form)),
+    );
+    let table = Table { inputs, targets, facts };
     Dataset { name, table: Arc::new(table), parts: of_parts, pictures: None }
+}
+
+fn facts(rows: &[&Row]) -> Facts {
+    let numbers: Vec<[i64; 4]> = rows
+        .par_iter()
+        .map(|row| {
+            let count = |counted: fn(&str) -> bool| {
+                row.sentence.split(' ').filter(|word| counted(word)).count() as i64
+            };
+            let target_length = row.form.split(' ').count() as i64;
+            [count(|_| true), target_length, count(|word| word == "that"), count(is_preposition)]
+        })
+        .collect();
+    let mut facts = Facts::default();
+    facts.add_labels("type", rows.iter().map(|row| row.kind.as_str()));
+    facts.add_labels("group", rows.iter().map(|row| types::group(&row.kind)));
+    for (i, name) in ["length", "target_length", "that_depth", "pp_depth"].into_iter().enumerate() {
+        facts.add_numbers(name, numbers.iter().map(|row| row[i]));
+    }
+    facts.add_numbers("depth", numbers.iter().map(|[_, _, that, prepositions]| *that.max(prepositions)));
+    facts
 }

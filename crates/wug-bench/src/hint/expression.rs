@@ -1,6 +1,8 @@
 //! One expression with everything that is known of it: its tokens, the value and the head of each, and the properties
 //! that the paper analyses by.
 
+use std::fmt::Write;
+
 use super::grammar::{SYMBOLS, Symbol};
 use super::meaning::apply;
 
@@ -101,16 +103,14 @@ pub fn parse(text: &str) -> Result<Vec<u8>, String> {
         Operator(Symbol, u8),
         Open,
     }
-    /// Puts the operator before its two operands.
-    fn build(done: &mut Vec<Vec<u8>>, operator: Symbol) {
-        let right = done.pop().unwrap_or_default();
-        let mut left = done.pop().unwrap_or_default();
-        left.insert(0, operator.0);
-        left.extend(right);
-        done.push(left);
+    /// Puts the operator before its two operands, which are the last ones and stand side by side.
+    fn build(prefix: &mut Vec<u8>, starts: &mut Vec<usize>, operator: Symbol) {
+        starts.pop();
+        prefix.insert(starts.last().copied().unwrap_or(0), operator.0);
     }
     let mut waiting: Vec<Waiting> = Vec::new();
-    let mut done: Vec<Vec<u8>> = Vec::new();
+    // Operands so far, one behind the other, and where each starts.
+    let (mut prefix, mut starts) = (Vec::with_capacity(text.len()), Vec::new());
     let mut operand_next = true;
     for (i, character) in text.chars().enumerate() {
         let place = i + 1;
@@ -121,7 +121,8 @@ pub fn parse(text: &str) -> Result<Vec<u8>, String> {
             .ok_or_else(|| format!("`{character}` (symbol {place}) is none of {SYMBOLS}"))?;
         match (symbol.leaf(), symbol.precedence()) {
             (Some(_), _) if operand_next => {
-                done.push(vec![symbol.0]);
+                starts.push(prefix.len());
+                prefix.push(symbol.0);
                 operand_next = false;
             }
             (_, Some(precedence)) if !operand_next => {
@@ -129,7 +130,7 @@ pub fn parse(text: &str) -> Result<Vec<u8>, String> {
                     && binds >= precedence
                 {
                     waiting.pop();
-                    build(&mut done, earlier);
+                    build(&mut prefix, &mut starts, earlier);
                 }
                 waiting.push(Waiting::Operator(symbol, precedence));
                 operand_next = true;
@@ -137,7 +138,7 @@ pub fn parse(text: &str) -> Result<Vec<u8>, String> {
             (None, None) if symbol == Symbol::OPEN && operand_next => waiting.push(Waiting::Open),
             (None, None) if symbol == Symbol::CLOSE && !operand_next => loop {
                 match waiting.pop() {
-                    Some(Waiting::Operator(earlier, _)) => build(&mut done, earlier),
+                    Some(Waiting::Operator(earlier, _)) => build(&mut prefix, &mut starts, earlier),
                     Some(Waiting::Open) => break,
                     None => return Err(format!("`)` at symbol {place} closes nothing")),
                 }
@@ -153,11 +154,38 @@ pub fn parse(text: &str) -> Result<Vec<u8>, String> {
     }
     while let Some(earlier) = waiting.pop() {
         match earlier {
-            Waiting::Operator(earlier, _) => build(&mut done, earlier),
+            Waiting::Operator(earlier, _) => build(&mut prefix, &mut starts, earlier),
             Waiting::Open => return Err("a `(` is never closed".to_owned()),
         }
     }
-    Ok(done.pop().unwrap_or_default())
+    Ok(prefix)
+}
+
+/// The tree of an expression as a term, with the value of every part: `*=100(5, *=20(5, 4))`. None of what has no value.
+pub fn derivation(text: &str) -> Option<String> {
+    fn add(expression: &Expression, top: usize, out: &mut String) {
+        let token = |at: usize| SYMBOLS.as_bytes()[expression.tokens[at] as usize] as char;
+        out.push(token(top));
+        // A digit is its own value, a new number is not.
+        if !token(top).is_ascii_digit() {
+            let _ = write!(out, "={}", expression.values[top]);
+        }
+        let is_child = |at: &usize| expression.heads[*at] == top as i32 && !matches!(token(*at), '(' | ')');
+        let children: Vec<usize> = (0..expression.tokens.len()).filter(is_child).collect();
+        for (i, child) in children.iter().enumerate() {
+            out.push_str(if i == 0 { "(" } else { ", " });
+            add(expression, *child, out);
+        }
+        if !children.is_empty() {
+            out.push(')');
+        }
+    }
+    let mut expression = Expression::default();
+    expression.set(&parse(text).ok()?)?;
+    let top = expression.heads.iter().position(|&head| head == -1)?;
+    let mut out = String::new();
+    add(&expression, top, &mut out);
+    Some(out)
 }
 
 #[cfg(test)]
@@ -180,6 +208,9 @@ mod tests {
         assert_eq!(long.heads, [1, -1, 4, 4, 1, 4, 4]);
         assert_eq!(long.values, [5, 100, -1, 5, 20, 4, -1]);
         assert_eq!((long.result, long.largest, long.depth, long.dependency), (100, 100, 3, 3));
+        assert_eq!(derivation("5*(5*4)").unwrap(), "*=100(5, *=20(5, 4))");
+        assert_eq!(derivation("x-1*2").unwrap(), "-=9(x=11, *=2(1, 2))");
+        assert_eq!(derivation("5*"), None);
         let left = expression("4*5*5");
         assert_eq!(left.heads, [1, 3, 1, -1, 3]);
         assert_eq!(left.values, [4, 20, 5, 100, 5]);

@@ -161,6 +161,10 @@ impl Benchmark for Hint {
         statistics::statistics(dataset)
     }
 
+    fn explain(&self, dataset: &Dataset, row: u32) -> Option<String> {
+        expression::derivation(&dataset.table.inputs.get(row).to_string())
+    }
+
     fn release(&self) -> Option<&dyn Release> {
         Some(self)
     }

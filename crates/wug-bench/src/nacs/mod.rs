@@ -72,6 +72,10 @@ impl Benchmark for Nacs {
         &[MEANING, EXACT]
     }
 
+    fn explain(&self, dataset: &Dataset, row: u32) -> Option<String> {
+        scan::meaning::derivation(&dataset.table.targets.get(row).to_string()).ok()
+    }
+
     fn release(&self) -> Option<&dyn Release> {
         Some(self)
     }

@@ -81,6 +81,11 @@ impl Benchmark for Recogs {
         crate::cogs::statistics::statistics(dataset)
     }
 
+    fn explain(&self, dataset: &Dataset, row: u32) -> Option<String> {
+        let sentence = dataset.table.inputs.get(row).to_string();
+        cogs::sentence::Sentence::parse(&sentence).ok().map(|sentence| sentence.term())
+    }
+
     fn release(&self) -> Option<&dyn Release> {
         Some(self)
     }

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use wug_grammar::{Algebra, Arena, Parser, Strings};
+use wug_grammar::{Algebra, Arena, NodeId, Parser, Strings};
 
 use super::grammar::{COMMAND, SCAN, SCAN_WITH_DAB};
 use super::language::LANGUAGE;
@@ -63,6 +63,26 @@ pub(crate) fn with_actions(
         then(&mut LANGUAGE.table.targets.get(row).words());
         return Ok(());
     }
+    let (arena, tree) = parse(command)?;
+    let mut buffer = ACTIONS_WITH_DAB.buffer();
+    let actions = buffer.evaluate(&arena, tree);
+    then(&mut buffer.words(actions).iter().map(|&action| ACTIONS_WITH_DAB.vocab().word(action)));
+    Ok(())
+}
+
+/// How the grammar derives a command: the names of its rules, as a term.
+///
+/// ```
+/// use wug_bench::scan::meaning::derivation;
+///
+/// assert_eq!(derivation("jump left twice").unwrap(), "plain(twice(direct(act(jump), left)))");
+/// ```
+pub fn derivation(command: &str) -> Result<String, String> {
+    let (arena, tree) = parse(command)?;
+    Ok(arena.display(&SCAN_WITH_DAB.0, tree))
+}
+
+fn parse(command: &str) -> Result<(Arena, NodeId), String> {
     let (grammar, _) = &*SCAN_WITH_DAB;
     let sort = grammar.sort(COMMAND).expect("the grammar has commands");
     let longest = PARSER.longest(sort).unwrap_or_default();
@@ -79,10 +99,7 @@ pub(crate) fn with_actions(
     let mut arena = Arena::new();
     let tree = PARSER.parse(sort, &words).unrank(&mut arena, &0u32.into());
     let tree = tree.ok_or_else(|| "not a command: no rule puts its words together".to_owned())?;
-    let mut buffer = ACTIONS_WITH_DAB.buffer();
-    let actions = buffer.evaluate(&arena, tree);
-    then(&mut buffer.words(actions).iter().map(|&action| ACTIONS_WITH_DAB.vocab().word(action)));
-    Ok(())
+    Ok((arena, tree))
 }
 
 static PARSER: LazyLock<Parser<'static>> =

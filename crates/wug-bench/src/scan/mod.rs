@@ -92,6 +92,10 @@ impl Benchmark for Scan {
         statistics::statistics(dataset)
     }
 
+    fn explain(&self, dataset: &Dataset, row: u32) -> Option<String> {
+        meaning::derivation(&dataset.table.inputs.get(row).to_string()).ok()
+    }
+
     fn release(&self) -> Option<&dyn Release> {
         Some(self)
     }

@@ -41,7 +41,7 @@ impl Tree {
                     open.last_mut()?.children.push(done);
                 }
                 '(' | ')' => return None,
-                ' ' => take(&mut label, &mut open)?,
+                ' ' | ',' => take(&mut label, &mut open)?,
                 c => label.push(c),
             }
         }
@@ -87,6 +87,7 @@ mod tests {
         let tree = Tree::read("r9(r3(look left) r4(r5(?jump)))").unwrap();
         assert_eq!((tree.label.as_str(), tree.children.len()), ("r9", 2));
         assert_eq!(tree.children[0].children[1].label, "left");
+        assert_eq!(Tree::read("r9(r3(look, left), r4(r5(?jump)))"), Some(tree.clone()));
         let drawn = tree.svg(Paper::Page);
         assert_eq!((drawn.matches("<text").count(), drawn.matches("<line").count()), (7, 6));
         for other in ["", "a", "a b", "a(b", "a)b", "(a)", "a(b) c", "a(b))", "54 + 22 = 76 -> 59"] {
