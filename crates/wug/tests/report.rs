@@ -3,7 +3,9 @@
 mod common;
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 use common::browser::Browser;
 use common::{ok, text};
@@ -327,9 +329,9 @@ fn every_page_of_the_gallery_works_in_a_browser() {
             browser.eval("document.querySelector('main').textContent.length").as_u64().unwrap() > 20,
             "{page}"
         );
-        if page != "docs-results-hint.html" && page != "docs-results-recogs.html" {
-            assert_eq!(browser.complaints(), Vec::<String>::new(), "{page}");
-        }
+        // Figures of documents are files of the site.
+        let figures = url(&site.join("figures"));
+        assert_eq!(browser.complaints_beside(&figures), Vec::<String>::new(), "{page}");
         let broken = browser
             .eval("[...document.images].filter(image => image.complete && !image.naturalWidth).length");
         assert_eq!(broken, 0, "{page}");
@@ -337,9 +339,46 @@ fn every_page_of_the_gallery_works_in_a_browser() {
     browser.open(&url(&site.join("search.html")));
     browser.eval("{ const q = document.getElementById('query'); q.value = 'compositional'; q.dispatchEvent(new Event('input')) }");
     assert!(browser.eval("document.querySelectorAll('#hits li').length").as_u64().unwrap() > 0);
-    for (page, scheme) in [("benchmark-mns.html", "light"), ("index.html", "dark")] {
+    for (page, scheme) in [
+        ("benchmark-mns.html", "light"),
+        ("benchmark-hint.html", "dark"),
+        ("benchmark-cogs.html", "light"),
+        ("benchmark-scan.html", "dark"),
+        ("index.html", "dark"),
+    ] {
         browser.prefer(scheme);
         browser.open(&url(&site.join(page)));
-        browser.screenshot(&screenshots().join(format!("gallery-{scheme}.png")));
+        let name = page.trim_end_matches(".html");
+        browser.screenshot(&screenshots().join(format!("gallery-{name}-{scheme}.png")));
     }
+}
+
+/// The live page shows a run that is made while it is open, and keeps what the reader opened.
+#[test]
+fn a_watched_page_follows_its_folder() {
+    let Some(mut browser) = Browser::start() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    run(folder.path(), "first", "scan/simple", "chance", &["--limit", "50"]);
+    let mut server = Command::new(env!("CARGO_BIN_EXE_wug"))
+        .args(["report", text(folder.path()), "--watch", "--port", "0"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(server.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let address = line.split_whitespace().find(|word| word.starts_with("http://127.0.0.1:"));
+    let address = address.unwrap_or_else(|| panic!("{line}")).to_owned();
+    browser.open(&address);
+    let shows = "document.querySelector('main').textContent.includes('made-later')";
+    assert_eq!(browser.eval(shows), false);
+    run(folder.path(), "made-later", "scan/length", "chance", &["--limit", "50"]);
+    let begun = std::time::Instant::now();
+    while browser.eval(shows) != true {
+        assert!(begun.elapsed().as_secs() < 60, "the page never changed");
+        std::thread::sleep(std::time::Duration::from_millis(200));
+    }
+    assert_eq!(browser.complaints_beside(&address), Vec::<String>::new());
+    server.kill().unwrap();
+    server.wait().unwrap();
 }

@@ -182,8 +182,7 @@ fn read_at_once(path: &Path) -> Option<Vec<Checked>> {
     }
     let text = std::fs::read(path).ok()?;
     let objects = objects(&text, 1 << 20)?;
-    let read =
-        |range: &Range<usize>| check(serde_json::from_slice(&text[range.clone()]).ok()?).ok();
+    let read = |range: &Range<usize>| check(serde_json::from_slice(&text[range.clone()]).ok()?).ok();
     if objects.len() > MAX_ROWS { None } else { objects.par_iter().map(read).collect() }
 }
 

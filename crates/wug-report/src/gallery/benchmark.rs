@@ -5,7 +5,7 @@ use std::fmt::Write;
 use base64::Engine;
 
 use wug_bench::{Benchmark, Family, Metric, Origin, Source};
-use wug_data::{Dataset, Result};
+use wug_data::{Dataset, Part, Result, Selection};
 
 use super::Page;
 use crate::plot::{BarPlot, BarSeries, Estimate, Paper, Tree, escaped};
@@ -20,20 +20,21 @@ pub(super) fn page(benchmark: &dyn Benchmark) -> Result<Page> {
     let about = benchmark.about();
     let mut body = format!("<p>{}</p>", escaped(about.summary));
     let families = benchmark.families();
-    let made = families.iter().find(|family| family.origin != Origin::Imported);
-    let made =
-        made.map(|family| Ok((family, benchmark.make(&family.names[0], &Source::Seed(0))?))).transpose()?;
-    write_families(&mut body, about.name, &families);
-    if let Some((family, dataset)) = &made {
+    let made: Vec<Option<Dataset>> =
+        families.iter().map(|family| first(benchmark, family)).collect::<Result<_>>()?;
+    write_families(&mut body, about.name, &families, &made);
+    let here = || families.iter().zip(&made).filter_map(|(family, made)| Some((family, made.as_ref()?)));
+    let with_pictures = || here().find(|(_, made)| made.pictures.is_some());
+    if let Some((family, dataset)) = with_pictures().or_else(|| here().next()) {
         write_examples(&mut body, benchmark, family, dataset)?;
         write_metrics(&mut body, benchmark, family, dataset)?;
     }
     write_published(&mut body, about.name);
     let results = format!("docs-results-{}.html", about.name);
-    if super::docs::has(&results) {
+    if let Some(tables) = super::docs::tables(&results) {
         let _ = write!(
             body,
-            "<h2>Our results</h2><p><a href=\"{results}\">Results and how they were obtained</a></p>"
+            "<h2>Our results</h2><p><a href=\"{results}\">How they were obtained</a></p>{tables}"
         );
     }
     body.push_str("<h2>Source</h2>");
@@ -48,9 +49,23 @@ pub(super) fn page(benchmark: &dyn Benchmark) -> Result<Page> {
     Ok(Page::new(format!("benchmark-{}.html", about.name), about.title, body))
 }
 
-fn write_families(out: &mut String, name: &str, families: &[Family]) {
-    out.push_str("<h2>Datasets</h2><table class=\"sortable\"><thead><tr><th>dataset<th class=\"n\">number<th>rows<th>asks</tr></thead><tbody>");
-    for family in families {
+/// The first dataset of a family, where it is not read from files.
+fn first(benchmark: &dyn Benchmark, family: &Family) -> Result<Option<Dataset>> {
+    if family.origin == Origin::Imported {
+        return Ok(None);
+    }
+    benchmark.make(&family.names[0], &Source::Seed(0)).map(Some)
+}
+
+/// The families of datasets, with the sizes of the parts of the first of each.
+fn write_families(out: &mut String, name: &str, families: &[Family], made: &[Option<Dataset>]) {
+    out.push_str(
+        "<h2>Datasets</h2><table class=\"sortable\"><thead><tr><th>dataset<th class=\"n\">number<th>rows<th>asks\
+         <th>examples of the first</tr></thead><tbody>",
+    );
+    for (family, made) in families.iter().zip(made) {
+        let size = |part: &Part| format!("{} {}", escaped(&part.name), part.rows.len());
+        let sizes: Vec<String> = made.iter().flat_map(|made| &made.parts).map(size).collect();
         let rows = match family.origin {
             Origin::Rule => "from the grammar",
             Origin::Drawn => "drawn",
@@ -58,14 +73,29 @@ fn write_families(out: &mut String, name: &str, families: &[Family]) {
         };
         let _ = write!(
             out,
-            "<tr><td><code>{}/{}</code><td class=\"n\">{}<td>{rows}<td>{}</tr>",
+            "<tr><td><code>{}/{}</code><td class=\"n\">{}<td>{rows}<td>{}<td>{}</tr>",
             escaped(name),
             escaped(family.pattern),
             family.names.len(),
-            escaped(family.about)
+            escaped(family.about),
+            sizes.join(", ")
         );
     }
     out.push_str("</tbody></table>");
+}
+
+/// Some examples of the part that is asked for, spread over it: the first ones are often the simplest.
+fn spread<'a>(
+    benchmark: &dyn Benchmark,
+    family: &Family,
+    dataset: &'a Dataset,
+    number: usize,
+) -> Result<Selection<'a>> {
+    let mut selection = dataset.select(benchmark.default_part(&family.names[0]))?;
+    let all = std::mem::take(&mut selection.positions);
+    let number = number.min(all.len());
+    selection.positions = (0..number).map(|i| all[(2 * i + 1) * all.len() / (2 * number)]).collect();
+    Ok(selection)
 }
 
 fn write_examples(
@@ -83,7 +113,7 @@ fn write_examples(
         let _ = write!(out, "<tr><td>{}<td class=\"n\">{}</tr>", escaped(&part.name), part.rows.len());
     }
     out.push_str("</tbody></table>");
-    let selection = dataset.select(benchmark.default_part(&family.names[0]))?.limited(Some(EXAMPLES));
+    let selection = spread(benchmark, family, dataset, EXAMPLES)?;
     for ((id, row), &position) in selection.examples().zip(&selection.positions) {
         let example = dataset.table.example(row);
         let _ = write!(out, "<h3>{}</h3><table class=\"facts\"><tbody>", escaped(&id));
@@ -129,7 +159,7 @@ fn write_metrics(
     family: &Family,
     dataset: &Dataset,
 ) -> Result<()> {
-    let selection = dataset.select(benchmark.default_part(&family.names[0]))?.limited(Some(2));
+    let selection = spread(benchmark, family, dataset, 2)?;
     let rows: Vec<u32> = selection.examples().map(|(_, row)| row).collect();
     let Some(&first) = rows.first() else { return Ok(()) };
     let example = dataset.table.example(first);

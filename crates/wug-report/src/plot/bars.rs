@@ -1,3 +1,5 @@
+use std::fmt::Write;
+
 use super::{Estimate, Frame, LEFT, Paper, Svg, TOP, colour, ticks, whisker};
 
 const HEIGHT: f64 = 220.0;
@@ -27,12 +29,12 @@ pub struct BarPlot {
     pub note: String,
 }
 
-/// Bars of one colour.
+/// Bars of one colour and hatching.
 #[derive(Debug, Clone)]
 pub struct BarSeries {
     /// What they are.
     pub name: String,
-    /// Which colour they have.
+    /// Which colour and hatching they have.
     pub style: usize,
     /// Whether they are published rather than measured: paler.
     pub is_published: bool,
@@ -80,7 +82,8 @@ impl BarPlot {
             let swatch = |series: &BarSeries| {
                 let (colour, opacity) = (colour(series.style), series.opacity());
                 let swatch = format!(
-                    "<path d=\"M6 -6h12v12h-12z\" fill=\"{colour}\" fill-opacity=\"{opacity}\" stroke=\"{colour}\"/>"
+                    "<path d=\"M6 -6h12v12h-12z\" fill=\"{colour}\" fill-opacity=\"{opacity}\" stroke=\"{colour}\"/>{}",
+                    hatching(series.style, (6.0, -6.0), (12.0, 12.0))
                 );
                 (swatch, series.name.clone())
             };
@@ -95,6 +98,27 @@ impl BarPlot {
     }
 }
 
+/// White lines across a rectangle by which series can be told apart without colours: none, horizontal, vertical, both.
+fn hatching(style: usize, (x, y): (f64, f64), (width, height): (f64, f64)) -> String {
+    const STEP: f64 = 4.0;
+    let mut path = String::new();
+    let steps = |length: f64| (1..).map(|i| STEP * f64::from(i)).take_while(move |&at| at < length);
+    if style % 4 % 2 == 1 {
+        for at in steps(height) {
+            let _ = write!(path, "M{x:.1} {:.1}h{width:.1}", y + height - at);
+        }
+    }
+    if style % 4 >= 2 {
+        for at in steps(width) {
+            let _ = write!(path, "M{:.1} {y:.1}v{height:.1}", x + at);
+        }
+    }
+    if path.is_empty() {
+        return path;
+    }
+    format!("<path d=\"{path}\" stroke=\"#fff\" stroke-opacity=\"0.7\" fill=\"none\"/>")
+}
+
 impl BarSeries {
     fn opacity(&self) -> &'static str {
         if self.is_published { "0.35" } else { "1" }
@@ -107,6 +131,7 @@ impl BarSeries {
             "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{tall:.1}\" fill=\"{colour}\" \
              fill-opacity=\"{opacity}\" stroke=\"{colour}\"/>"
         ));
+        svg.raw(hatching(self.style, (x, y), (width, tall)));
         if let Some((low, high)) = estimate.interval.filter(|_| width > 4.0) {
             svg.raw(whisker(middle, frame.y(high), frame.y(low)));
         }

@@ -1,7 +1,7 @@
 //! Plots as SVG: lines with bands, bars with intervals, scatter with fits, heat maps and trees.
 //!
 //! Text is text, in the colour of the text around it (`currentColor`), so that a plot fits a light page, a dark one and
-//! paper. Series differ by colour, dashes and the shape of their points: colours are Paul Tol's bright scheme, which
+//! paper. Series differ by colour, dashes or hatching and the shape of their points: colours are Paul Tol's bright scheme, which
 //! colour-blind people can tell apart.
 
 mod bars;

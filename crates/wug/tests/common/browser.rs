@@ -115,6 +115,11 @@ impl Browser {
 
     /// Errors and warnings since the page was opened, and requests for anything but the page itself.
     pub(crate) fn complaints(&mut self) -> Vec<String> {
+        self.complaints_beside("data:")
+    }
+
+    /// The same, except for requests for what begins like this.
+    pub(crate) fn complaints_beside(&mut self, allowed: &str) -> Vec<String> {
         self.eval("0"); // what happened before is reported before this is answered
         let mut found = Vec::new();
         for event in &self.events {
@@ -124,7 +129,7 @@ impl Browser {
                 "Runtime.consoleAPICalled" => ["error", "warning"].iter().any(|kind| params["type"] == *kind),
                 "Network.requestWillBeSent" => {
                     let url = params["request"]["url"].as_str().unwrap_or_default();
-                    !url.starts_with("data:") && params["type"] != "Document"
+                    !url.starts_with("data:") && !url.starts_with(allowed) && params["type"] != "Document"
                 }
                 _ => false,
             };
