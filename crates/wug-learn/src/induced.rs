@@ -4,7 +4,9 @@ use serde_json::Value;
 
 use wug_data::Result;
 
-use crate::{About, Answer, Default, Learner, Lesson, Model, Question, Reads, Setting, Task, answer_each};
+use crate::{
+    About, Answer, Learner, Lesson, Model, Question, Reads, Setting, SettingKind, Task, answer_each,
+};
 
 /// Finds the grammar of the training pairs, and answers by it.
 pub struct Induced;
@@ -18,12 +20,12 @@ static ABOUT: About = About {
         Setting {
             name: "budget",
             about: "time after which the best grammar so far is used",
-            default: Default::Seconds { default: 60, least: 1, most: 86_400 },
+            default: SettingKind::Seconds { default: 60, least: 1, most: 86_400 },
         },
         Setting {
             name: "steps",
             about: "steps of the general search; the default takes about a minute on two cores",
-            default: Default::Whole { default: 400_000_000, least: 1, most: u64::MAX },
+            default: SettingKind::Whole { default: 400_000_000, least: 1, most: u64::MAX },
         },
     ],
 };

@@ -48,7 +48,7 @@ pub use model::{
     answer_each,
 };
 pub use protocols::{PROTOCOLS, Protocol};
-pub use settings::{Default, EXECUTION_SETTINGS, Preset, Setting, Settings};
+pub use settings::{EXECUTION_SETTINGS, Preset, Setting, SettingKind, Settings};
 pub use task::{Lesson, Lessons, Progress, Task, Validation};
 pub use wug_nn::Device;
 

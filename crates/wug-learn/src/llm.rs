@@ -16,7 +16,7 @@ use wug_llm::{
 
 use crate::input::Input;
 use crate::{
-    About, Answer, Answering, Default, Learner, Lesson, Model, Question, Reads, Setting, Settings, Task,
+    About, Answer, Answering, Learner, Lesson, Model, Question, Reads, Setting, SettingKind, Settings, Task,
     Watch, questions,
 };
 
@@ -31,39 +31,43 @@ static ABOUT: About = About {
     settings: SETTINGS,
 };
 
-const fn setting(name: &'static str, about: &'static str, default: Default) -> Setting {
+const fn setting(name: &'static str, about: &'static str, default: SettingKind) -> Setting {
     Setting { name, about, default }
 }
 
-const fn whole(default: u64, least: u64, most: u64) -> Default {
-    Default::Whole { default, least, most }
+const fn whole(default: u64, least: u64, most: u64) -> SettingKind {
+    SettingKind::Whole { default, least, most }
 }
 
-const fn number(default: f64, least: f64, most: f64) -> Default {
-    Default::Number { default, least, most }
+const fn number(default: f64, least: f64, most: f64) -> SettingKind {
+    SettingKind::Number { default, least, most }
 }
 
 static SETTINGS: &[Setting] = &[
-    setting("model", "the model's name, as the server knows it", Default::Text("")),
-    setting("endpoint", "base URL of the server", Default::Text("http://localhost:8080")),
+    setting("model", "the model's name, as the server knows it", SettingKind::Text("")),
+    setting("endpoint", "base URL of the server", SettingKind::Text("http://localhost:8080")),
     setting(
         "prompt",
         "zero-shot, few-shot, chain-of-thought, for hint also gpt3-zero-shot and gpt3-zero-shot-cot, or a .toml file",
-        Default::Text("zero-shot"),
+        SettingKind::Text("zero-shot"),
     ),
     setting("shots", "few-shot examples; 0: as many as the prompt says", whole(0, 0, 1000)),
     setting(
         "choose",
         "few-shot examples: as the prompt says, by the learner's seed, or to cover the question's words",
-        Default::Word(&["prompt", "random", "coverage"]),
+        SettingKind::Word(&["prompt", "random", "coverage"]),
     ),
     setting("samples", "samples per item; their majority vote is scored", whole(1, 1, 1000)),
-    setting("temperature", "sampling temperature, or `none` to leave it to the server", Default::Text("0")),
-    setting("top-p", "nucleus sampling, or `none`", Default::Text("none")),
+    setting(
+        "temperature",
+        "sampling temperature, or `none` to leave it to the server",
+        SettingKind::Text("0"),
+    ),
+    setting("top-p", "nucleus sampling, or `none`", SettingKind::Text("none")),
     setting(
         "send-seed",
         "send the learner's seed to the server, plus the number of the sample",
-        Default::Flag,
+        SettingKind::Flag,
     ),
     setting(
         "reply-tokens",
@@ -73,20 +77,24 @@ static SETTINGS: &[Setting] = &[
     setting(
         "token-field",
         "request field for the maximum number of generated tokens",
-        Default::Word(&["auto", "max_tokens", "max_completion_tokens"]),
+        SettingKind::Word(&["auto", "max_tokens", "max_completion_tokens"]),
     ),
-    setting("reasoning-effort", "reasoning_effort of reasoning models; empty: not sent", Default::Text("")),
-    setting("extra", "further request fields, as a JSON object", Default::Text("{}")),
+    setting(
+        "reasoning-effort",
+        "reasoning_effort of reasoning models; empty: not sent",
+        SettingKind::Text(""),
+    ),
+    setting("extra", "further request fields, as a JSON object", SettingKind::Text("{}")),
     setting("concurrency", "maximum number of requests in flight", whole(8, 1, 4096)),
-    setting("timeout", "time for a request", Default::Seconds { default: 600, least: 1, most: 86_400 }),
+    setting("timeout", "time for a request", SettingKind::Seconds { default: 600, least: 1, most: 86_400 }),
     setting("retries", "how often a request is sent again after an error", whole(6, 0, 1000)),
     setting("max-reply", "maximum size of a reply in bytes", whole(8 << 20, 1 << 10, 1 << 30)),
     setting("price-in", "price of a million prompt tokens", number(0.0, 0.0, 1e9)),
     setting("price-out", "price of a million generated tokens", number(0.0, 0.0, 1e9)),
     setting("max-cost", "stop before the run costs more; 0: no limit", number(0.0, 0.0, 1e12)),
     setting("max-tokens", "stop before the run uses more tokens; 0: no limit", whole(0, 0, u64::MAX)),
-    setting("key-from", "environment variable that holds the API key", Default::Text("OPENAI_API_KEY")),
-    setting("cache", "folder of replies that runs share; empty: none", Default::Text("")),
+    setting("key-from", "environment variable that holds the API key", SettingKind::Text("OPENAI_API_KEY")),
+    setting("cache", "folder of replies that runs share; empty: none", SettingKind::Text("")),
 ];
 
 impl Learner for Llm {

@@ -14,12 +14,12 @@ pub struct Setting {
     /// What it does.
     pub about: &'static str,
     /// Its type and what it is unless it is set.
-    pub default: Default,
+    pub default: SettingKind,
 }
 
 /// The type of a setting and its value unless it is set.
 #[derive(Debug, Clone, Copy)]
-pub enum Default {
+pub enum SettingKind {
     /// A whole number.
     Whole {
         /// Unless set.
@@ -89,7 +89,7 @@ const ALTERNATIVES: &[(&str, &str)] =
 /// No preset: what is recorded of a run can be given again.
 const NONE: &str = "none";
 
-impl Default {
+impl SettingKind {
     /// The value.
     pub fn value(&self) -> Value {
         match self {
@@ -179,7 +179,7 @@ impl Settings {
             read.push((setting, value));
         }
         for (setting, value) in &read {
-            if let Default::Preset(presets) = setting.default {
+            if let SettingKind::Preset(presets) = setting.default {
                 let preset = presets().iter().find(|preset| *value == preset.name);
                 for text in preset.map_or(&[][..], |preset| &preset.stands_for) {
                     let (setting, value) = one(about, text)?;

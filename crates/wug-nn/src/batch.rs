@@ -1,7 +1,7 @@
 use std::ops::Range;
 
 use crate::kernels::{dropout, largest};
-use crate::network::{Lesson, Pass, Query};
+use crate::network::{Context, Lesson, Query};
 use crate::{Buffer, Real, Steps};
 
 /// A few examples in the order of the kernels: the sources from long to short, and so, apart from them, the targets.
@@ -145,7 +145,7 @@ impl Batch {
     /// key, the place, the example and the step, and not on how the batch is divided.
     pub(crate) fn dropout<T: Real>(
         &self,
-        pass: &mut Pass<'_, T>,
+        context: &mut Context<'_, T>,
         probability: f64,
         key: Option<u64>,
         place: Place,
@@ -156,11 +156,11 @@ impl Batch {
             Place::Source(_) => (&self.sources, &self.source_index),
             Place::Target(_) => (&self.targets, &self.target_index),
         };
-        let mut factors = pass.zeros(steps.total() * width);
+        let mut factors = context.zeros(steps.total() * width);
         let mut rows = factors.chunks_exact_mut(width);
         for t in 0..steps.len() {
             for (&i, row) in index[..steps.rows(t)].iter().zip(&mut rows) {
-                dropout(pass.isa, place.key(key, i, t), probability, row);
+                dropout(context.isa, place.key(key, i, t), probability, row);
             }
         }
         factors

@@ -1,11 +1,13 @@
 use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 
-use crate::device::{Device, Elsewhere};
+use crate::device::{Backend, Device};
 use crate::kernels::{Isa, add};
-use crate::network::{Lesson, Network, Outcome, Pass, Query, Room, Shard, Step};
+use crate::network::{Context, Lesson, Network, Outcome, Query, Shard, Step};
 use crate::parameters::{Gradients, Weights};
+use crate::workspace::Workspace;
 use crate::{Buffer, Real};
 
 /// The maximum number of examples that one thread computes together: many enough that the weights, which each step reads anew,
@@ -33,9 +35,11 @@ pub struct Engine<T> {
     isa: Isa,
     weights: Weights<T>,
     workers: Vec<Worker<T>>,
+    /// Workspaces in which no shard of queries is answered now.
+    free: Mutex<Vec<Workspace<T>>>,
     shards: Vec<Range<usize>>,
     /// What computes in the place of all this, if it is not the CPU, and its gradient.
-    elsewhere: Option<Box<dyn Elsewhere<T>>>,
+    backend: Option<Box<dyn Backend<T>>>,
     gradients: Buffer<T>,
 }
 
@@ -43,7 +47,7 @@ pub struct Engine<T> {
 #[derive(Debug, Default)]
 struct Worker<T> {
     gradients: Buffer<T>,
-    room: Room<T>,
+    workspace: Workspace<T>,
     outcome: Outcome,
 }
 
@@ -71,8 +75,9 @@ impl<T: Real> Engine<T> {
             isa,
             weights: Weights::default(),
             workers: Vec::new(),
+            free: Mutex::default(),
             shards: Vec::new(),
-            elsewhere: None,
+            backend: None,
             gradients: Buffer::default(),
         }
     }
@@ -84,8 +89,8 @@ impl<T: Real> Engine<T> {
 
     /// The loss of a batch and its gradient, in the order of the flat buffer.
     pub fn learn(&mut self, values: &[T], lessons: &[Lesson<'_>], step: Step) -> (Outcome, &mut [T]) {
-        if let Some(elsewhere) = &mut self.elsewhere {
-            let outcome = elsewhere.learn(values, lessons, step, &mut self.gradients);
+        if let Some(backend) = &mut self.backend {
+            let outcome = backend.learn(values, lessons, step, &mut self.gradients);
             return (outcome, &mut self.gradients);
         }
         self.weights.read(self.network.layout(), values, true);
@@ -99,8 +104,8 @@ impl<T: Real> Engine<T> {
             worker.outcome = Outcome::default();
             for range in shards.iter().skip(i).step_by(count) {
                 let shard = Shard { lessons: &lessons[range.clone()], first: range.start, step };
-                let mut pass = Pass::new(isa, weights, values, &mut worker.room);
-                worker.outcome.add(network.learn(&mut pass, &shard, &mut gradients));
+                let mut context = Context::new(isa, weights, values, &mut worker.workspace);
+                worker.outcome.add(network.learn(&mut context, &shard, &mut gradients));
             }
             gradients.finish();
         };
@@ -150,16 +155,16 @@ impl<T: Real> Engine<T> {
 
     /// Greedy decoding of each query, up to a maximum length. `None` where no end-of-sequence token comes in time.
     pub fn answer(&mut self, values: &[T], queries: &[Query<'_>], longest: usize) -> Vec<Option<Vec<u32>>> {
-        if let Some(elsewhere) = &mut self.elsewhere {
-            return elsewhere.answer(values, queries, longest);
+        if let Some(backend) = &mut self.backend {
+            return backend.answer(values, queries, longest);
         }
-        self.ask(values, queries, |network, pass, asked| network.answer(pass, asked, longest))
+        self.ask(values, queries, |network, context, asked| network.answer(context, asked, longest))
     }
 
     /// The state in which a recurrent decoder has ended its answer to each query; `None` for other models. On the CPU.
     pub fn states(&mut self, values: &[T], queries: &[Query<'_>], longest: usize) -> Option<Vec<Vec<T>>> {
-        let states = |network: &dyn Network<T>, pass: &mut Pass<'_, T>, asked: &[Query<'_>]| {
-            let states = network.states(pass, asked, longest);
+        let states = |network: &dyn Network<T>, context: &mut Context<'_, T>, asked: &[Query<'_>]| {
+            let states = network.states(context, asked, longest);
             states.map_or_else(|| vec![None; asked.len()], |states| states.into_iter().map(Some).collect())
         };
         self.ask(values, queries, states).into_iter().collect()
@@ -170,7 +175,7 @@ impl<T: Real> Engine<T> {
         &mut self,
         values: &[T],
         queries: &[Query<'_>],
-        ask: impl Fn(&dyn Network<T>, &mut Pass<'_, T>, &[Query<'_>]) -> Vec<A> + Sync,
+        ask: impl Fn(&dyn Network<T>, &mut Context<'_, T>, &[Query<'_>]) -> Vec<A> + Sync,
     ) -> Vec<A> {
         self.weights.read(self.network.layout(), values, false);
         let mut order: Vec<usize> = (0..queries.len()).collect();
@@ -181,9 +186,12 @@ impl<T: Real> Engine<T> {
             .par_chunks(most)
             .map(|shard| {
                 let asked: Vec<Query<'_>> = shard.iter().map(|&i| queries[i]).collect();
-                let mut room = Room::default();
-                let mut pass = Pass::new(self.isa, &self.weights, values, &mut room);
-                ask(self.network.as_ref(), &mut pass, &asked)
+                let free = || self.free.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut workspace = free().pop().unwrap_or_default();
+                let mut context = Context::new(self.isa, &self.weights, values, &mut workspace);
+                let answers = ask(self.network.as_ref(), &mut context, &asked);
+                free().push(workspace);
+                answers
             })
             .collect();
         let mut answers = vec![A::default(); queries.len()];
@@ -197,7 +205,7 @@ impl<T: Real> Engine<T> {
 impl Engine<f32> {
     /// An engine for some model that computes on this device, or why it cannot.
     pub fn on(device: Device, network: Box<dyn Network<f32>>, isa: Isa) -> Result<Self, String> {
-        let elsewhere = device.open(network.as_ref(), isa)?;
-        Ok(Self { elsewhere, ..Self::boxed(network, isa) })
+        let backend = device.open(network.as_ref(), isa)?;
+        Ok(Self { backend, ..Self::boxed(network, isa) })
     }
 }

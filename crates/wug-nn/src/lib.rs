@@ -26,11 +26,12 @@ mod steps;
 mod tape;
 pub mod transformer;
 pub mod vision;
+mod workspace;
 
 pub use buffer::Buffer;
 pub use device::Device;
 pub use engine::Engine;
-pub use network::{Images, Lesson, Network, Outcome, Pass, Query, Sequence, Shard, Step};
+pub use network::{Context, Images, Lesson, Network, Outcome, Query, Sequence, Shard, Step};
 pub use optimiser::{Optimiser, Rule, Schedule, Shape};
 pub use parameters::{Gradients, Layout, Tensor};
 pub use real::Real;

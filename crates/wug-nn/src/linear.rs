@@ -1,10 +1,10 @@
-use crate::kernels::{Into, View, add_columns, add_row};
-use crate::network::Pass;
+use crate::kernels::{Accumulate, View, add_columns, add_row};
+use crate::network::Context;
 use crate::parameters::{Gradients, Id, Layout, Start};
 use crate::{Buffer, Real};
 
 /// A matrix and perhaps a bias.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Linear {
     pub(crate) weight: Id,
     pub(crate) bias: Option<Id>,
@@ -23,40 +23,63 @@ impl Linear {
         }
     }
 
+    /// `W x` for every row, without the bias, which [`Linear::bias`] gives to whoever fuses it with something else.
+    pub(crate) fn forward_without_bias<T: Real>(&self, context: &mut Context<'_, T>, x: &[T], out: &mut [T]) {
+        let x = View::new(x, x.len() / self.inputs, self.inputs);
+        context.apply(self.weight, x, out, self.outputs, Accumulate::Overwrite);
+    }
+
+    /// The bias, empty if there is none.
+    pub(crate) fn bias<'a, T: Real>(&self, context: &Context<'a, T>) -> &'a [T] {
+        self.bias.map(|bias| context.flat(bias)).unwrap_or_default()
+    }
+
     /// `W x + b` for every row.
-    pub(crate) fn forward<T: Real>(&self, pass: &mut Pass<'_, T>, x: &[T]) -> Buffer<T> {
-        let mut out = pass.any(x.len() / self.inputs * self.outputs);
-        self.forward_into(pass, x, &mut out, Into::Replace);
+    pub(crate) fn forward<T: Real>(&self, context: &mut Context<'_, T>, x: &[T]) -> Buffer<T> {
+        let mut out = context.take(x.len() / self.inputs * self.outputs);
+        self.forward_into(context, x, &mut out, Accumulate::Overwrite);
         out
     }
 
     /// `W x + b` for every row, or that added to what is there.
-    pub(crate) fn forward_into<T: Real>(&self, pass: &mut Pass<'_, T>, x: &[T], out: &mut [T], into: Into) {
+    pub(crate) fn forward_into<T: Real>(
+        &self,
+        context: &mut Context<'_, T>,
+        x: &[T],
+        out: &mut [T],
+        into: Accumulate,
+    ) {
         let x = View::new(x, x.len() / self.inputs, self.inputs);
-        pass.apply(self.weight, x, out, self.outputs, into);
+        context.apply(self.weight, x, out, self.outputs, into);
         if let Some(bias) = self.bias {
-            add_row(pass.isa, pass.flat(bias), out, self.outputs);
+            add_row(context.isa, context.flat(bias), out, self.outputs);
         }
     }
 
     /// The gradient of the input.
-    pub(crate) fn backward<T: Real>(&self, pass: &mut Pass<'_, T>, d: &[T]) -> Buffer<T> {
+    pub(crate) fn backward<T: Real>(&self, context: &mut Context<'_, T>, d: &[T]) -> Buffer<T> {
         let rows = d.len() / self.outputs;
-        let mut d_x = pass.any(rows * self.inputs);
-        self.backward_into(pass, d, &mut d_x, Into::Replace);
+        let mut d_x = context.take(rows * self.inputs);
+        self.backward_into(context, d, &mut d_x, Accumulate::Overwrite);
         d_x
     }
 
     /// The gradient of the input, or that added to what is there.
-    pub(crate) fn backward_into<T: Real>(&self, pass: &mut Pass<'_, T>, d: &[T], d_x: &mut [T], into: Into) {
+    pub(crate) fn backward_into<T: Real>(
+        &self,
+        context: &mut Context<'_, T>,
+        d: &[T],
+        d_x: &mut [T],
+        into: Accumulate,
+    ) {
         let d = View::new(d, d.len() / self.outputs, self.outputs);
-        pass.apply_backward(self.weight, d, d_x, self.inputs, into);
+        context.apply_backward(self.weight, d, d_x, self.inputs, into);
     }
 
     /// Adds the gradients of the matrix and the bias.
     pub(crate) fn learn<T: Real>(
         &self,
-        pass: &mut Pass<'_, T>,
+        context: &mut Context<'_, T>,
         x: &[T],
         d: &[T],
         gradients: &mut Gradients<'_, T>,
@@ -64,10 +87,10 @@ impl Linear {
         let rows = d.len() / self.outputs;
         let view = View::new;
         let (d_rows, x) = (view(d, rows, self.outputs), view(x, rows, self.inputs));
-        pass.learn(self.weight, d_rows, x, self.inputs, gradients);
+        context.learn(self.weight, d_rows, x, self.inputs, gradients);
         if let Some(bias) = self.bias {
             let d_bias = gradients.of(bias);
-            add_columns(pass.isa, d, self.outputs, d_bias);
+            add_columns(context.isa, d, self.outputs, d_bias);
         }
     }
 }

@@ -1,7 +1,8 @@
 use std::fmt::Debug;
 
-use crate::kernels::{Into, Isa, Packed, View, product};
+use crate::kernels::{Accumulate, Isa, View, product};
 use crate::parameters::{Gradients, Id, Layout, Weights};
+use crate::workspace::Workspace;
 use crate::{Buffer, Real};
 
 /// A sequence that an encoder reads.
@@ -133,14 +134,24 @@ pub trait Network<T>: Debug + Send + Sync {
     fn layout(&self) -> &Layout;
 
     /// The loss of some examples. Its gradient is added to `gradients`.
-    fn learn(&self, pass: &mut Pass<'_, T>, shard: &Shard<'_>, gradients: &mut Gradients<'_, T>) -> Outcome;
+    fn learn(
+        &self,
+        context: &mut Context<'_, T>,
+        shard: &Shard<'_>,
+        gradients: &mut Gradients<'_, T>,
+    ) -> Outcome;
 
     /// Greedy decoding of each query, without the end-of-sequence token; `None` where none comes within the maximum length.
-    fn answer(&self, pass: &mut Pass<'_, T>, queries: &[Query<'_>], longest: usize) -> Vec<Option<Vec<u32>>>;
+    fn answer(
+        &self,
+        context: &mut Context<'_, T>,
+        queries: &[Query<'_>],
+        longest: usize,
+    ) -> Vec<Option<Vec<u32>>>;
 
     /// The hidden state of the decoder's last layer after the end-of-sequence token or the maximum length of each query; `None`
     /// for a network without a recurrent decoder.
-    fn states(&self, _: &mut Pass<'_, T>, _: &[Query<'_>], _: usize) -> Option<Vec<Vec<T>>> {
+    fn states(&self, _: &mut Context<'_, T>, _: &[Query<'_>], _: usize) -> Option<Vec<Vec<T>>> {
         None
     }
 
@@ -155,32 +166,29 @@ pub trait Network<T>: Debug + Send + Sync {
 
     /// The same model composed of burn's tensor operations, for other devices than the CPU; none if there is no such.
     #[cfg(feature = "burn")]
-    fn composed(&self) -> Option<crate::device::Portable> {
+    fn burn_model(&self) -> Option<crate::device::Portable> {
         None
     }
 }
 
-/// Buffers that outlive a pass: memory that the system gives anew costs more than most of what is done with it.
-#[derive(Debug, Default)]
-pub(crate) struct Room<T> {
-    scratch: Buffer<T>,
-    packed: Packed<T>,
-    free: Vec<Buffer<T>>,
-}
-
-/// What all functions of a pass need: the instructions, the parameters, room for the products.
+/// The context of a forward or backward context: instruction set, parameters, workspace.
 #[derive(Debug)]
-pub struct Pass<'a, T> {
+pub struct Context<'a, T> {
     pub(crate) isa: Isa,
     pub(crate) weights: &'a Weights<T>,
     pub(crate) values: &'a [T],
-    room: &'a mut Room<T>,
+    pub(crate) workspace: &'a mut Workspace<T>,
 }
 
-impl<'a, T: Real> Pass<'a, T> {
+impl<'a, T: Real> Context<'a, T> {
     /// `weights` have read `values`.
-    pub(crate) fn new(isa: Isa, weights: &'a Weights<T>, values: &'a [T], room: &'a mut Room<T>) -> Self {
-        Self { isa, weights, values, room }
+    pub(crate) fn new(
+        isa: Isa,
+        weights: &'a Weights<T>,
+        values: &'a [T],
+        workspace: &'a mut Workspace<T>,
+    ) -> Self {
+        Self { isa, weights, values, workspace }
     }
 
     /// The values of a tensor as they are.
@@ -188,30 +196,40 @@ impl<'a, T: Real> Pass<'a, T> {
         &self.values[self.weights.range(id)]
     }
 
-    /// So many zeros, in a buffer that was used before if there is one.
+    /// A buffer of this length with whatever was in it: it has to be written before it is read.
+    pub(crate) fn take(&mut self, len: usize) -> Buffer<T> {
+        self.workspace.take(len)
+    }
+
+    /// A buffer of zeros.
     pub(crate) fn zeros(&mut self, len: usize) -> Buffer<T> {
-        let mut zeros = self.any(len);
+        let mut zeros = self.take(len);
         zeros.fill(T::ZERO);
         zeros
     }
 
-    /// So many numbers that have to be written before they are read, in such a buffer.
-    pub(crate) fn any(&mut self, len: usize) -> Buffer<T> {
-        let free = &mut self.room.free;
-        let fits = (0..free.len()).filter(|&i| free[i].capacity() >= len).min_by_key(|&i| free[i].capacity());
-        let mut any = fits.map(|i| free.swap_remove(i)).unwrap_or_default();
-        any.stretch(len);
-        any
+    /// A copy.
+    pub(crate) fn copy(&mut self, values: &[T]) -> Buffer<T> {
+        let mut copy = self.take(values.len());
+        copy.copy_from_slice(values);
+        copy
     }
 
-    /// Keeps buffers for [`Pass::zeros`].
+    /// Takes buffers back, for [`Context::take`].
     pub(crate) fn recycle(&mut self, buffers: impl IntoIterator<Item = Buffer<T>>) {
-        self.room.free.extend(buffers.into_iter().filter(|buffer| buffer.capacity() > 0));
+        self.workspace.recycle(buffers);
     }
 
     /// `out (+)= x * W^T` for rows of `x`.
-    pub(crate) fn apply(&mut self, weight: Id, x: View<'_, T>, out: &mut [T], stride: usize, into: Into) {
-        product(self.isa, x, self.weights.forward(weight), out, stride, into, &mut self.room.scratch);
+    pub(crate) fn apply(
+        &mut self,
+        weight: Id,
+        x: View<'_, T>,
+        out: &mut [T],
+        stride: usize,
+        into: Accumulate,
+    ) {
+        product(self.isa, x, self.weights.forward(weight), out, stride, into, &mut self.workspace.scratch);
     }
 
     /// `d_x (+)= d * W`.
@@ -221,9 +239,9 @@ impl<'a, T: Real> Pass<'a, T> {
         d: View<'_, T>,
         d_x: &mut [T],
         stride: usize,
-        into: Into,
+        into: Accumulate,
     ) {
-        product(self.isa, d, self.weights.backward(weight), d_x, stride, into, &mut self.room.scratch);
+        product(self.isa, d, self.weights.backward(weight), d_x, stride, into, &mut self.workspace.scratch);
     }
 
     /// `d_W += d^T * x`, where a row of `x` has so many columns.
@@ -235,7 +253,7 @@ impl<'a, T: Real> Pass<'a, T> {
         columns: usize,
         gradients: &mut Gradients<'_, T>,
     ) {
-        let Room { scratch, packed, .. } = &mut *self.room;
+        let Workspace { scratch, packed, .. } = &mut *self.workspace;
         packed.pack(x);
         let (d_weight, into) = gradients.begin(weight);
         product(self.isa, d.transposed(), packed, d_weight, columns, into, scratch);

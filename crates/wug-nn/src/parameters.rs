@@ -163,11 +163,11 @@ impl<'a, T: Real> Gradients<'a, T> {
     }
 
     /// The gradient of a tensor, and whether what comes now takes its place or is added to it.
-    pub(crate) fn begin(&mut self, id: Id) -> (&mut [T], kernels::Into) {
+    pub(crate) fn begin(&mut self, id: Id) -> (&mut [T], kernels::Accumulate) {
         let into = if std::mem::replace(&mut self.begun[id.0], true) {
-            kernels::Into::Add
+            kernels::Accumulate::Add
         } else {
-            kernels::Into::Replace
+            kernels::Accumulate::Overwrite
         };
         (&mut self.values[self.layout.tensor(id).range()], into)
     }
@@ -175,7 +175,7 @@ impl<'a, T: Real> Gradients<'a, T> {
     /// The gradient of a tensor, to be added to.
     pub(crate) fn of(&mut self, id: Id) -> &mut [T] {
         let (values, into) = self.begin(id);
-        if into == kernels::Into::Replace {
+        if into == kernels::Accumulate::Overwrite {
             values.fill(T::ZERO);
         }
         values
@@ -199,7 +199,7 @@ impl<'a, T: Real> Gradients<'a, T> {
 }
 
 /// The parameters as products read them: each matrix in the order of a right factor, once for the way forward and once for
-/// the backward pass. Made once for each step of training and shared by all threads.
+/// the backward context. Made once for each step of training and shared by all threads.
 #[derive(Debug, Default)]
 pub(crate) struct Weights<T> {
     ranges: Vec<Range<usize>>,
@@ -208,7 +208,7 @@ pub(crate) struct Weights<T> {
 }
 
 impl<T: Real> Weights<T> {
-    /// Reads the parameters; `backward` only if there will be a way back.
+    /// Reads the parameters; `backward` only if there will be a backward pass.
     pub(crate) fn read(&mut self, layout: &Layout, values: &[T], backward: bool) {
         assert_eq!(values.len(), layout.len());
         self.ranges = layout.tensors.iter().map(Tensor::range).collect();
@@ -259,7 +259,7 @@ mod tests {
         let ids = ["a", "b", "c", "d", "e"].map(|name| layout.add(name, 1, 2, Start::Vector(1.0)));
         let mut values = vec![7.0; layout.len()];
         let mut gradients = Gradients::new(&layout, &mut values);
-        for expected in [kernels::Into::Replace, kernels::Into::Add] {
+        for expected in [kernels::Accumulate::Overwrite, kernels::Accumulate::Add] {
             let (a, into) = gradients.begin(ids[0]);
             assert_eq!(into, expected);
             a.fill(1.0);

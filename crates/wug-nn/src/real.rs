@@ -173,7 +173,7 @@ mod tests {
             let exact = 1.0 / (1.0 + (-f64::from(x)).exp());
             assert!((x.sigmoid().to_f64() - exact).abs() < 2e-7, "sigmoid({x})");
         }
-        // As near 0 as elsewhere: gradients are products of many of these.
+        // As near 0 as backend: gradients are products of many of these.
         for x in [1e-30f32, -1e-12, 1e-7, 3e-5, -0.01] {
             assert!((Real::tanh(x).to_f64() / f64::from(x).tanh() - 1.0).abs() < 2.4e-7, "tanh({x})");
         }

@@ -25,8 +25,9 @@ pub use compare::{
     System, SystemScore, mcnemar, paired_interval, seeded_interval,
 };
 pub use experiment::{
-    Column, ColumnDocument, EXPERIMENTS, Evaluation, Experiment, Figure, Fit, Line, Ours, Outcome, Row,
-    RowDocument, Run, Scale, TableDocument, Theirs, experiment_csv, experiment_text, figure, latex, markdown,
+    Column, ColumnDocument, EXPERIMENTS, Evaluation, Experiment, Figure, Fit, Line, Measured, Outcome,
+    PublishedCell, Row, RowDocument, Run, Scale, TableDocument, experiment_csv, experiment_text, figure,
+    latex, markdown,
 };
 pub use gallery::write_gallery;
 pub use judged::{Datasets, Judged, JudgedPart, seed_folders};

@@ -4,7 +4,7 @@ use wug_data::{Picture, Result, Stream, Streams};
 
 use super::bayes::posterior;
 use super::sampler;
-use crate::settings::Default;
+use crate::settings::SettingKind;
 use crate::{About, Answer, Learner, Model, Question, Reads, Setting, Task, answer_each};
 
 /// The optimum from pixels: finds the figure, the numbers and the question mark, then solves as `bayes`. What is done
@@ -20,12 +20,12 @@ static ABOUT: About = About {
         Setting {
             name: "noise",
             about: "share of pixels that are flipped before reading",
-            default: Default::Number { default: 0.0, least: 0.0, most: 1.0 },
+            default: SettingKind::Number { default: 0.0, least: 0.0, most: 1.0 },
         },
         Setting {
             name: "shift",
             about: "pixels by which panels are shifted at most, each way",
-            default: Default::Whole { default: 0, least: 0, most: 20 },
+            default: SettingKind::Whole { default: 0, least: 0, most: 20 },
         },
     ],
 };

@@ -7,7 +7,7 @@ use wug_bench::mns::problem::Problem;
 use wug_data::{Result, Stream, Streams};
 
 use super::sampler;
-use crate::settings::Default;
+use crate::settings::SettingKind;
 use crate::{About, Answer, Learner, Model, Question, Reads, Setting, Task, answer_each};
 
 /// The paper's pure symbolic search: knows the numbers, not the figure, so it tries every rotation and grouping.
@@ -19,7 +19,7 @@ pub struct SearchContext;
 const STEPS: Setting = Setting {
     name: "steps",
     about: "hypotheses to try before giving up; Table 1 has 10,000",
-    default: Default::Whole { default: 10_000, least: 1, most: 1_000_000_000 },
+    default: SettingKind::Whole { default: 10_000, least: 1, most: 1_000_000_000 },
 };
 
 static PURE: About = About {
@@ -40,7 +40,7 @@ static CONTEXT: About = About {
         Setting {
             name: "official-bug",
             about: "never mirror the groups of a partition, as the official code (which compares a text with a number)",
-            default: Default::Flag,
+            default: SettingKind::Flag,
         },
     ],
 };

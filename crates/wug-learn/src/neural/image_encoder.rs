@@ -40,5 +40,5 @@ pub(super) fn with_image_encoder(
     };
     let config = json!({ "model": model, "encoder": encoder });
     let reader = Reader::new(encoder, build).map_err(Error::usage)?;
-    Ok((Box::new(reader), config))
+    Ok((reader.network(), config))
 }

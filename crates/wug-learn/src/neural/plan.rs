@@ -3,7 +3,7 @@ use wug_nn::kernels::Isa;
 use wug_nn::{Device, Rule, Schedule, Shape};
 
 use super::examples::Examples;
-use crate::settings::Default;
+use crate::settings::SettingKind;
 use crate::{Setting, Settings, Task};
 
 pub(super) const fn whole(
@@ -13,7 +13,7 @@ pub(super) const fn whole(
     least: u64,
     most: u64,
 ) -> Setting {
-    Setting { name, about, default: Default::Whole { default, least, most } }
+    Setting { name, about, default: SettingKind::Whole { default, least, most } }
 }
 
 pub(super) const fn number(
@@ -23,15 +23,15 @@ pub(super) const fn number(
     least: f64,
     most: f64,
 ) -> Setting {
-    Setting { name, about, default: Default::Number { default, least, most } }
+    Setting { name, about, default: SettingKind::Number { default, least, most } }
 }
 
 pub(super) const fn word(name: &'static str, about: &'static str, words: &'static [&'static str]) -> Setting {
-    Setting { name, about, default: Default::Word(words) }
+    Setting { name, about, default: SettingKind::Word(words) }
 }
 
 const fn flag(name: &'static str, about: &'static str) -> Setting {
-    Setting { name, about, default: Default::Flag }
+    Setting { name, about, default: SettingKind::Flag }
 }
 
 /// Two lists of settings as one.
@@ -49,7 +49,7 @@ pub(super) const fn joined<const N: usize>(first: &[Setting], second: &[Setting]
 pub(super) const fn changed<const N: usize>(
     mut all: [Setting; N],
     name: &'static str,
-    default: Default,
+    default: SettingKind,
 ) -> [Setting; N] {
     let mut i = 0;
     while !same(all[i].name, name) {

@@ -10,7 +10,7 @@ use super::image_encoder::{IMAGE_ENCODER, with_image_encoder};
 use super::plan::{TRAINING, joined, number, whole, word};
 use super::{Blueprint, Built, Neural, Sizes};
 use crate::protocols::presets;
-use crate::{About, Default, Preset, Reads, Setting, Settings};
+use crate::{About, Preset, Reads, Setting, SettingKind, Settings};
 
 /// One of the nine: a cell, with attention or not, with the word before or not.
 pub struct Recurrent {
@@ -29,7 +29,7 @@ const MODEL: &[Setting] = &[
     Setting {
         name: "protocol",
         about: "the settings of a paper; what is set beside it has precedence",
-        default: Default::Preset(protocols),
+        default: SettingKind::Preset(protocols),
     },
     word(
         "style",
@@ -112,12 +112,12 @@ impl Blueprint for Recurrent {
         if sizes.reads == InputKind::Images {
             let table = (config.source_words, config.embedding);
             let build = move |source_words| -> Result<Box<dyn Network<f32>>, String> {
-                Ok(Box::new(Model::new(Config { source_words, ..config.clone() })?))
+                Ok(Model::new(Config { source_words, ..config.clone() })?.network())
             };
             let (network, config) = with_image_encoder(settings, table, &described, build)?;
             return Ok(Built { network, config, width: hidden });
         }
         let model = Model::new(config).map_err(Error::usage)?;
-        Ok(Built { network: Box::new(model), config: described, width: hidden })
+        Ok(Built { network: model.network(), config: described, width: hidden })
     }
 }

@@ -310,7 +310,7 @@ fn a_protocol_stands_for_its_settings_and_yields_to_others() {
     // Every protocol of every learner is made of settings that there are.
     for about in crate::LEARNERS.iter().map(|learner| learner.about()) {
         for setting in about.settings {
-            if let crate::Default::Preset(presets) = setting.default {
+            if let crate::SettingKind::Preset(presets) = setting.default {
                 for preset in presets() {
                     Settings::read(about, &[format!("{}={}", setting.name, preset.name)]).unwrap();
                 }

@@ -10,7 +10,7 @@ use super::image_encoder::{IMAGE_ENCODER, with_image_encoder};
 use super::plan::{TRAINING, changed, joined, number, whole, word};
 use super::{Blueprint, Built, Neural, Sizes};
 use crate::protocols::presets;
-use crate::{About, Default, Preset, Reads, Setting, Settings};
+use crate::{About, Preset, Reads, Setting, SettingKind, Settings};
 
 /// One of the four: positions absolute or relative, layers of their own or one shared by all.
 pub struct Transformer {
@@ -29,7 +29,7 @@ const MODEL: &[Setting] = &[
     Setting {
         name: "protocol",
         about: "the settings of a paper; what is set beside it has precedence",
-        default: Default::Preset(protocols),
+        default: SettingKind::Preset(protocols),
     },
     word("style", "the model of which paper: its sizes and details", &["small", "hint", "cogs", "recogs"]),
     whole("encoder-layers", "layers of the encoder; 0: as the style", 0, 0, 64),
@@ -49,10 +49,10 @@ const MODEL: &[Setting] = &[
 /// Training of a Transformer starts from other settings than that of a recurrent model.
 const TUNED: [Setting; TRAINING.len()] = {
     let tuned = joined::<{ TRAINING.len() }>(TRAINING, &[]);
-    let tuned = changed(tuned, "rate", Default::Number { default: 5e-4, least: 0.0, most: 1e3 });
-    let tuned = changed(tuned, "warmup", Default::Whole { default: 400, least: 0, most: u64::MAX });
-    let tuned = changed(tuned, "order", Default::Word(&["shuffled", "drawn", "bucketed"]));
-    changed(tuned, "loss", Default::Word(&["token", "sequence"]))
+    let tuned = changed(tuned, "rate", SettingKind::Number { default: 5e-4, least: 0.0, most: 1e3 });
+    let tuned = changed(tuned, "warmup", SettingKind::Whole { default: 400, least: 0, most: u64::MAX });
+    let tuned = changed(tuned, "order", SettingKind::Word(&["shuffled", "drawn", "bucketed"]));
+    changed(tuned, "loss", SettingKind::Word(&["token", "sequence"]))
 };
 
 const SETTINGS: &[Setting] = &joined::<{ MODEL.len() + TRAINING.len() }>(MODEL, &TUNED);
@@ -194,12 +194,12 @@ impl Blueprint for Transformer {
             }
             let table = (config.source_words, config.embedding);
             let build = move |source_words| -> Result<Box<dyn Network<f32>>, String> {
-                Ok(Box::new(Model::new(Config { source_words, ..config.clone() })?))
+                Ok(Model::new(Config { source_words, ..config.clone() })?.network())
             };
             let (network, config) = with_image_encoder(settings, table, &described, build)?;
             return Ok(Built { network, config, width });
         }
-        Ok(Built { network: Box::new(model), config: described, width })
+        Ok(Built { network: model.network(), config: described, width })
     }
 }
 

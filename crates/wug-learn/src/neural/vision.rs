@@ -9,7 +9,7 @@ use super::plan::{TRAINING, changed, joined, number, whole};
 use super::preprocess::Preprocess;
 use super::{Blueprint, Built, Neural, Sizes};
 use crate::protocols::presets;
-use crate::{About, Default, Preset, Reads, Setting, Settings};
+use crate::{About, Preset, Reads, Setting, SettingKind, Settings};
 
 /// One of the four.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,7 +40,7 @@ const fn protocol(presets: fn() -> &'static [Preset]) -> Setting {
     Setting {
         name: "protocol",
         about: "the settings of a paper; what is set beside it has precedence",
-        default: Default::Preset(presets),
+        default: SettingKind::Preset(presets),
     }
 }
 
@@ -56,9 +56,9 @@ const RESNET: &[Setting] = &[protocol(resnet_protocols), SIDE, WIDTH, HIDDEN, DR
 /// Training of these networks starts from other settings than that of recurrent ones.
 const TUNED: [Setting; TRAINING.len()] = {
     let tuned = joined::<{ TRAINING.len() }>(TRAINING, &[]);
-    let tuned = changed(tuned, "batch", Default::Whole { default: 32, least: 1, most: 1 << 16 });
-    let tuned = changed(tuned, "rate", Default::Number { default: 1e-3, least: 0.0, most: 1e3 });
-    changed(tuned, "order", Default::Word(&["shuffled", "drawn", "bucketed"]))
+    let tuned = changed(tuned, "batch", SettingKind::Whole { default: 32, least: 1, most: 1 << 16 });
+    let tuned = changed(tuned, "rate", SettingKind::Number { default: 1e-3, least: 0.0, most: 1e3 });
+    changed(tuned, "order", SettingKind::Word(&["shuffled", "drawn", "bucketed"]))
 };
 
 const SETTINGS: &[Setting] = &joined::<{ MODEL.len() + TRAINING.len() }>(MODEL, &TUNED);
@@ -135,6 +135,6 @@ impl Blueprint for Vision {
         };
         let described = serde_json::to_value(&config).expect("plain data");
         let network = Classifier::new(config).map_err(Error::usage)?;
-        Ok(Built { network: Box::new(network), config: described, width: 1 })
+        Ok(Built { network: network.network(), config: described, width: 1 })
     }
 }

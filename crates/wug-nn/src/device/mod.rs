@@ -1,6 +1,6 @@
 //! Where an engine computes: on the CPU with our own kernels, or on another device through burn.
 //!
-//! For other devices a model is written once more in burn's tensor operations (`composed.rs` beside its kernels), padded and
+//! For other devices a model is written once more in burn's tensor operations (`burn_model.rs` beside its kernels), padded and
 //! masked, with gradients by burn. Parameters, gradients and the optimiser stay on the host in the same flat buffers, so that
 //! the training loop and its checkpoints know nothing of devices.
 //!
@@ -20,11 +20,11 @@ use crate::kernels::Isa;
 use crate::network::{Lesson, Network, Outcome, Query, Step};
 
 #[cfg(feature = "burn")]
-pub(crate) use padded::{Heard, Padded, Side};
+pub(crate) use padded::{DecodedTokens, Padded, Side};
 #[cfg(feature = "burn")]
 pub(crate) use parameters::Parameters;
 #[cfg(feature = "burn")]
-pub(crate) use remote::Composed;
+pub(crate) use remote::BurnModel;
 #[cfg(feature = "burn")]
 pub use remote::Portable;
 
@@ -106,7 +106,7 @@ impl Device {
         self,
         network: &dyn Network<f32>,
         isa: Isa,
-    ) -> Result<Option<Box<dyn Elsewhere<f32>>>, String> {
+    ) -> Result<Option<Box<dyn Backend<f32>>>, String> {
         self.check()?;
         #[cfg(feature = "burn")]
         if self != Self::Cpu {
@@ -123,7 +123,7 @@ impl fmt::Display for Device {
 }
 
 /// Something that computes a model in the place of the CPU.
-pub(crate) trait Elsewhere<T>: Debug + Send {
+pub(crate) trait Backend<T>: Debug + Send {
     /// The loss of a batch; its gradient replaces what is in `gradients`.
     fn learn(
         &mut self,
@@ -169,7 +169,7 @@ pub(crate) mod tests {
         let asked: Vec<(Vec<u32>, Option<usize>)> = lessons.iter().zip(&lengths).map(query).collect();
         let queries: Vec<Query<'_>> = asked
             .iter()
-            .map(|(source, length)| Query { source: Sequence::Tokens(source), length: *length })
+            .map(|(source, length)| Query { source: crate::Sequence::Tokens(source), length: *length })
             .collect();
         let answers = cpu.answer(values, &queries, 7);
         let (expected, theirs) = cpu.learn(values, lessons, step);

@@ -161,7 +161,7 @@ impl Padded {
 const LOOK: usize = 8;
 
 /// What was said so far, of which the host hears only now and then.
-pub(crate) struct Heard<'a> {
+pub(crate) struct DecodedTokens<'a> {
     batch: &'a Padded,
     /// This word and those after it end an answer, as 0 does.
     special: i32,
@@ -171,7 +171,7 @@ pub(crate) struct Heard<'a> {
     steps: usize,
 }
 
-impl<'a> Heard<'a> {
+impl<'a> DecodedTokens<'a> {
     pub(crate) fn new(batch: &'a Padded, special: u32) -> Self {
         let answers = vec![(Vec::new(), false); batch.rows];
         Self { batch, special: special as i32, pending: Vec::new(), answers, steps: 0 }

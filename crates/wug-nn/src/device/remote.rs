@@ -7,7 +7,7 @@ use burn_tensor::DeviceIndex;
 use burn_tensor::DeviceKind;
 use burn_tensor::{DeviceType, Int, Tensor, TensorData, Transaction, activation};
 
-use super::{Device, Elsewhere, Heard, Padded, Parameters};
+use super::{Backend, DecodedTokens, Device, Padded, Parameters};
 use crate::Buffer;
 use crate::kernels::Isa;
 use crate::network::{Lesson, Network, Outcome, Query, Step};
@@ -21,7 +21,7 @@ const WORDS: usize = 1 << 15;
 const QUERIES: usize = 256;
 
 /// A model composed of burn's tensor operations.
-pub(crate) trait Composed: Debug + Send + Sync {
+pub(crate) trait BurnModel: Debug + Send + Sync {
     /// How many words can be said.
     fn words(&self) -> usize;
 
@@ -49,12 +49,12 @@ pub(crate) trait Composed: Debug + Send + Sync {
     fn scores(&self, parameters: &Parameters, batch: &Padded) -> Tensor<2>;
 
     /// Decodes greedily until everything is heard.
-    fn answer(&self, parameters: &Parameters, batch: &Padded, heard: &mut Heard<'_>);
+    fn answer(&self, parameters: &Parameters, batch: &Padded, heard: &mut DecodedTokens<'_>);
 }
 
 /// A model that can be computed on other devices than the CPU.
 #[derive(Debug)]
-pub struct Portable(pub(crate) Box<dyn Composed>);
+pub struct Portable(pub(crate) Box<dyn BurnModel>);
 
 /// Whether this machine has such a device, with a driver for it.
 pub(super) fn exists(device: Device) -> bool {
@@ -89,7 +89,7 @@ pub(super) struct Remote {
 
 impl Remote {
     pub(super) fn open(device: Device, network: &dyn Network<f32>, isa: Isa) -> Result<Self, String> {
-        let model = network.composed().ok_or("this model can be computed on the CPU alone")?;
+        let model = network.burn_model().ok_or("this model can be computed on the CPU alone")?;
         let (_, handle) = handle(device).ok_or_else(|| format!("there is no device {device}"))?;
         Ok(Self { device: handle, isa, layout: network.layout().clone(), model })
     }
@@ -112,7 +112,7 @@ impl Remote {
     }
 }
 
-impl Elsewhere<f32> for Remote {
+impl Backend<f32> for Remote {
     fn learn(
         &mut self,
         values: &[f32],
@@ -160,7 +160,7 @@ impl Elsewhere<f32> for Remote {
         for piece in order.chunks(QUERIES) {
             let asked: Vec<Query<'_>> = piece.iter().map(|&i| queries[i]).collect();
             let batch = Padded::queries(&self.device, self.isa, model.source_start(), &asked, longest + 1);
-            let mut heard = Heard::new(&batch, model.special());
+            let mut heard = DecodedTokens::new(&batch, model.special());
             model.answer(&parameters, &batch, &mut heard);
             for (&i, answer) in piece.iter().zip(heard.answers()) {
                 answers[i] = answer;

@@ -1,5 +1,5 @@
 //! Batch normalisation: every column of a matrix gets mean 0 and variance 1. Rows come in blocks, which threads share; what
-//! they find of a block is put together in order elsewhere.
+//! they find of a block is put together in order backend.
 
 use super::isa::{Isa, Kernel, Vectors};
 use crate::Real;

@@ -112,7 +112,7 @@ kernel! {
 }
 
 kernel! {
-    /// The new state and memory of an LSTM, and the tangent of the memory, for the backward pass.
+    /// The new state and memory of an LSTM, and the tangent of the memory, for the backward context.
     fn lstm_forward(
         h: usize,
         gates: &'a mut [T],

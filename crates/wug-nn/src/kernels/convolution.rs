@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use super::isa::{Isa, Kernel, Vectors};
-use super::product::{COLUMNS, HALF, Into, Line, Packed, place, put, tiles};
+use super::product::{Accumulate, COLUMNS, HALF, Line, Packed, place, put, tiles};
 use crate::Real;
 
 /// Numbers of the left factor, and the rows of the right one that they meet.
@@ -37,7 +37,7 @@ kernel! {
         right: &'a Packed<T>,
         rows: Range<usize>,
         out: &'a mut [T],
-        into: Into,
+        into: Accumulate,
     ) {
         let stride = right.columns;
         for (panel, column) in right.data.chunks_exact(right.rows.max(1)).zip((0..).step_by(COLUMNS)) {
@@ -68,7 +68,7 @@ fn gathered<T: Real, V: Vectors, const HEIGHT: usize>(
     row: usize,
     out: &mut [T],
     (stride, width): (usize, usize),
-    into: Into,
+    into: Accumulate,
 ) {
     match width {
         COLUMNS => place(gathered_sums::<T, V, HEIGHT, COLUMNS>(left, panel, row), out, stride, into),
@@ -177,13 +177,20 @@ fn correlated<T: Real, V: Vectors, const HEIGHT: usize>(
 ) {
     match width {
         COLUMNS => {
-            place(correlated_sums::<T, V, HEIGHT, COLUMNS>(factors, panel, row), out, stride, Into::Add);
+            place(
+                correlated_sums::<T, V, HEIGHT, COLUMNS>(factors, panel, row),
+                out,
+                stride,
+                Accumulate::Add,
+            );
         }
-        HALF => place(correlated_sums::<T, V, HEIGHT, HALF>(factors, panel, row), out, stride, Into::Add),
+        HALF => {
+            place(correlated_sums::<T, V, HEIGHT, HALF>(factors, panel, row), out, stride, Accumulate::Add)
+        }
         _ => {
             let sums = correlated_sums::<T, V, HEIGHT, COLUMNS>(factors, panel, row);
             for (i, sums) in sums.iter().enumerate() {
-                put(sums, &mut out[i * stride..][..width], Into::Add);
+                put(sums, &mut out[i * stride..][..width], Accumulate::Add);
             }
         }
     }

@@ -61,7 +61,7 @@ pub(crate) use norm::{normalise, normalise_backward, residual};
 pub(crate) use optimise::{AdamStep, adam, descend, squares};
 pub use peak::peak;
 pub(crate) use pool::{larger, larger_backward};
-pub(crate) use product::{Into, Packed, View, product};
+pub(crate) use product::{Accumulate, Packed, View, product};
 pub(crate) use rows::{
     add, add_columns, add_row, cross_entropy, drop_rows, dropout, embed, embed_backward, largest, scale_add,
     scale_by,

@@ -38,23 +38,23 @@ kernel! {
 }
 
 kernel! {
-    /// Makes every row of `x` one of mean 0 and variance 1, which stays there for the backward pass, and writes
-    /// `x * scale + shift` to `y`. `steepness` gets one over the deviation of each row.
+    /// Makes every row of `x` one of mean 0 and variance 1, which stays there for the backward context, and writes
+    /// `x * scale + shift` to `y`. `inverse_std` gets one over the deviation of each row.
     fn normalise(
         x: &'a mut [T],
         scale: &'a [T],
         shift: &'a [T],
-        steepness: &'a mut [T],
+        inverse_std: &'a mut [T],
         y: &'a mut [T],
     ) {
         let width = scale.len();
         let share = T::from_f64(1.0 / width as f64);
-        for ((x, y), steepness) in x.chunks_exact_mut(width).zip(y.chunks_exact_mut(width)).zip(steepness) {
+        for ((x, y), inverse_std) in x.chunks_exact_mut(width).zip(y.chunks_exact_mut(width)).zip(inverse_std) {
             let mean = sum(width, |j| x[j]) * share;
             let variance = sum(width, |j| (x[j] - mean) * (x[j] - mean)) * share;
-            *steepness = T::ONE / (variance + T::from_f64(EPSILON)).sqrt();
+            *inverse_std = T::ONE / (variance + T::from_f64(EPSILON)).sqrt();
             for (((x, y), &scale), &shift) in x.iter_mut().zip(y).zip(scale).zip(shift) {
-                *x = (*x - mean) * *steepness;
+                *x = (*x - mean) * *inverse_std;
                 *y = *x * scale + shift;
             }
         }
@@ -67,14 +67,14 @@ kernel! {
     fn normalise_backward(
         x: &'a [T],
         scale: &'a [T],
-        steepness: &'a [T],
+        inverse_std: &'a [T],
         d: &'a mut [T],
         d_scale: &'a mut [T],
         d_shift: &'a mut [T],
     ) {
         let width = scale.len();
         let share = T::from_f64(1.0 / width as f64);
-        for ((x, d), &steepness) in x.chunks_exact(width).zip(d.chunks_exact_mut(width)).zip(steepness) {
+        for ((x, d), &inverse_std) in x.chunks_exact(width).zip(d.chunks_exact_mut(width)).zip(inverse_std) {
             for ((((d, &x), &scale), d_scale), d_shift) in
                 d.iter_mut().zip(x).zip(scale).zip(d_scale.iter_mut()).zip(d_shift.iter_mut())
             {
@@ -85,7 +85,7 @@ kernel! {
             let mean = sum(width, |j| d[j]) * share;
             let slope = sum(width, |j| d[j] * x[j]) * share;
             for (d, &x) in d.iter_mut().zip(x) {
-                *d = (*d - mean - x * slope) * steepness;
+                *d = (*d - mean - x * slope) * inverse_std;
             }
         }
     }

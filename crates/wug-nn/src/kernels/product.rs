@@ -171,8 +171,8 @@ impl<T: Real> Packed<T> {
 
 /// Whether a product takes the place of what was there or is added to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Into {
-    Replace,
+pub(crate) enum Accumulate {
+    Overwrite,
     Add,
 }
 
@@ -186,7 +186,7 @@ pub(crate) fn product<T: Real>(
     right: &Packed<T>,
     out: &mut [T],
     stride: usize,
-    into: Into,
+    into: Accumulate,
     scratch: &mut Buffer<T>,
 ) {
     assert_eq!(left.columns, right.rows, "the factors do not fit");
@@ -195,7 +195,7 @@ pub(crate) fn product<T: Real>(
     }
     assert!(stride >= right.columns && out.len() >= (left.rows - 1) * stride + right.columns);
     if left.columns == 0 {
-        if into == Into::Replace {
+        if into == Accumulate::Overwrite {
             out.chunks_mut(stride).take(left.rows).for_each(|row| row[..right.columns].fill(T::ZERO));
         }
         return;
@@ -213,7 +213,7 @@ pub(crate) fn product<T: Real>(
         let depth = depth..left.columns.min(depth + DEPTH);
         let blocks = Blocks { left, right, depth, rows: 0..left.rows, out, stride, into, scratch };
         blocks.run_with(isa);
-        into = Into::Add;
+        into = Accumulate::Add;
     }
 }
 
@@ -226,7 +226,7 @@ struct Blocks<'a, T> {
     /// From the first of the rows on.
     out: &'a mut [T],
     stride: usize,
-    into: Into,
+    into: Accumulate,
     /// For each leaf a block of the left factor.
     scratch: &'a mut [T],
 }
@@ -311,7 +311,7 @@ struct SingleRow<'a, T> {
     left: View<'a, T>,
     right: &'a Packed<T>,
     out: &'a mut [T],
-    into: Into,
+    into: Accumulate,
     scratch: &'a mut [T],
 }
 
@@ -351,16 +351,16 @@ impl<T: Real> Kernel for SingleRow<'_, T> {
                     }
                 }
             }
-            into = Into::Add;
+            into = Accumulate::Add;
         }
     }
 }
 
 /// Writes sums, or adds them to what is there.
 #[inline(always)]
-pub(super) fn put<T: Real>(sums: &[T], out: &mut [T], into: Into) {
+pub(super) fn put<T: Real>(sums: &[T], out: &mut [T], into: Accumulate) {
     for (out, &sum) in out.iter_mut().zip(sums) {
-        *out = if into == Into::Replace { sum } else { *out + sum };
+        *out = if into == Accumulate::Overwrite { sum } else { *out + sum };
     }
 }
 
@@ -418,7 +418,7 @@ fn tile<T: Real, V: Vectors, const HEIGHT: usize>(
     out: &mut [T],
     stride: usize,
     width: usize,
-    into: Into,
+    into: Accumulate,
 ) {
     // The three are apart because sums that are read by an index stay in memory: those of whole rows go from registers to
     // their places.
@@ -439,13 +439,13 @@ pub(super) fn place<T: Real, const HEIGHT: usize, const WIDTH: usize>(
     sums: [[T; WIDTH]; HEIGHT],
     out: &mut [T],
     stride: usize,
-    into: Into,
+    into: Accumulate,
 ) {
     for (i, sums) in sums.into_iter().enumerate() {
         let out: &mut [T; WIDTH] = out[i * stride..].first_chunk_mut().expect("a whole row");
         *out = match into {
-            Into::Replace => sums,
-            Into::Add => std::array::from_fn(|j| out[j] + sums[j]),
+            Accumulate::Overwrite => sums,
+            Accumulate::Add => std::array::from_fn(|j| out[j] + sums[j]),
         };
     }
 }
@@ -523,8 +523,8 @@ mod tests {
             for isa in ISAS {
                 let mut out = vec![7.0; rows * stride];
                 let packed = Packed::new(right);
-                product(isa, left, &packed, &mut out, stride, Into::Replace, &mut Buffer::default());
-                product(isa, left, &packed, &mut out, stride, Into::Add, &mut Buffer::default());
+                product(isa, left, &packed, &mut out, stride, Accumulate::Overwrite, &mut Buffer::default());
+                product(isa, left, &packed, &mut out, stride, Accumulate::Add, &mut Buffer::default());
                 for (i, row) in out.chunks_exact(stride.max(1)).enumerate() {
                     let twice: Vec<f64> = expected[i * columns..][..columns].iter().map(|x| 2.0 * x).collect();
                     same(&row[..columns], &twice, 1e-12)?;
@@ -541,7 +541,7 @@ mod tests {
         let multiply = |rows: usize| {
             let mut out = vec![1.0; rows * 41];
             let left = View::new(&left[..rows * 300], rows, 300);
-            product(Isa::best(), left, &packed, &mut out, 41, Into::Add, &mut Buffer::default());
+            product(Isa::best(), left, &packed, &mut out, 41, Accumulate::Add, &mut Buffer::default());
             out
         };
         let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
@@ -563,13 +563,13 @@ mod tests {
                 &packed,
                 &mut all,
                 40,
-                Into::Replace,
+                Accumulate::Overwrite,
                 &mut Buffer::default(),
             );
             for rows in [1, 2, 7, 11] {
                 let mut some = vec![0.0; rows * 40];
                 let first = View::new(&left[300 * 13..], rows, 300);
-                product(isa, first, &packed, &mut some, 40, Into::Replace, &mut Buffer::default());
+                product(isa, first, &packed, &mut some, 40, Accumulate::Overwrite, &mut Buffer::default());
                 assert_eq!(some, all[40 * 13..40 * (13 + rows)], "{isa}, {rows} rows");
             }
         }

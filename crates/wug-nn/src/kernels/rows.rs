@@ -84,7 +84,7 @@ kernel! {
 }
 
 kernel! {
-    /// Dropout of whole rows, each by its own key, in place; the same call is the backward pass.
+    /// Dropout of whole rows, each by its own key, in place; the same call is the backward context.
     fn drop_rows(keys: &'a [u64], probability: f64, values: &'a mut [T], width: usize) {
         let (threshold, keep) = keeping::<T>(probability);
         for (row, &key) in values.chunks_exact_mut(width).zip(keys) {

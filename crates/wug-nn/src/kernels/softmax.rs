@@ -116,7 +116,7 @@ kernel! {
 }
 
 kernel! {
-    /// The backward pass: adds the gradient of each score to that of its relative position.
+    /// The backward context: adds the gradient of each score to that of its relative position.
     fn add_window_backward(
         window: Window,
         d_scores: &'a [T],

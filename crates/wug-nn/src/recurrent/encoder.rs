@@ -3,9 +3,9 @@
 use super::Model;
 use super::layer::{Input, State, Trace};
 use crate::batch::{Batch, Place};
-use crate::kernels::{Into, embed, embed_backward, scale_by};
+use crate::kernels::{Accumulate, embed, embed_backward, scale_by};
 use crate::linear::Linear;
-use crate::network::Pass;
+use crate::network::Context;
 use crate::parameters::Gradients;
 use crate::{Buffer, Real};
 
@@ -28,49 +28,49 @@ struct EncodedLayer<T> {
 }
 
 impl<T: Real> Encoded<T> {
-    /// Gives the room back.
-    pub(crate) fn recycle(self, pass: &mut Pass<'_, T>) {
+    /// Returns the buffers to the workspace.
+    pub(crate) fn recycle(self, context: &mut Context<'_, T>) {
         for layer in self.layers {
-            pass.recycle([layer.input, layer.factors]);
-            layer.traces.into_iter().for_each(|trace| trace.recycle(pass));
+            context.recycle([layer.input, layer.factors]);
+            layer.traces.into_iter().for_each(|trace| trace.recycle(context));
         }
-        pass.recycle([self.output]);
+        context.recycle([self.output]);
     }
 }
 
 impl Model {
     pub(crate) fn encode<T: Real>(
         &self,
-        pass: &mut Pass<'_, T>,
+        context: &mut Context<'_, T>,
         batch: &Batch,
         key: Option<u64>,
     ) -> Encoded<T> {
         let (steps, h, width) = (&batch.sources, self.config.hidden, self.memory_width());
         let by_word = by_word(self.config.dropout, key, self.config.source_words, steps.total());
-        let mut x = pass.any(if by_word { 0 } else { steps.total() * self.config.embedding });
-        embed(pass.flat(self.source_table), self.config.embedding, &batch.source_words, &mut x);
+        let mut x = context.take(if by_word { 0 } else { steps.total() * self.config.embedding });
+        embed(context.flat(self.source_table), self.config.embedding, &batch.source_words, &mut x);
         let mut encoded = Encoded { layers: Vec::new(), output: Buffer::default(), last: Vec::new() };
         for (l, directions) in self.encoder.iter().enumerate() {
             let factors = batch.dropout(
-                pass,
+                context,
                 self.config.dropout,
                 key,
                 Place::Source(l),
                 x.len() / steps.total().max(1),
             );
-            scale_by(pass.isa, &factors, &mut x);
+            scale_by(context.isa, &factors, &mut x);
             let mut traces = Vec::new();
-            let mut output = pass.any(steps.total() * width);
+            let mut output = context.take(steps.total() * width);
             let mut last = State::default();
             for (d, layer) in directions.iter().enumerate() {
-                let mut trace = Trace::new(pass, layer, steps.total());
+                let mut trace = Trace::new(context, layer, steps.total());
                 if l == 0 && by_word {
-                    let sums = layer.word_sums(pass, self.source_table, self.config.source_words);
+                    let sums = layer.word_sums(context, self.source_table, self.config.source_words);
                     let input = Input::Words(&batch.source_words, &sums);
-                    trace.run(pass, layer, steps, input, None, d == 1);
-                    pass.recycle([sums]);
+                    trace.run(context, layer, steps, input, None, d == 1);
+                    context.recycle([sums]);
                 } else {
-                    trace.run(pass, layer, steps, Input::Rows(&x), None, d == 1);
+                    trace.run(context, layer, steps, Input::Rows(&x), None, d == 1);
                 }
                 beside(&trace.state, h, &mut output, width, d * h);
                 let end = trace.last(layer, steps, d == 1);
@@ -91,10 +91,10 @@ impl Model {
         encoded
     }
 
-    /// The backward pass: from the gradients of the output and of the last states of each layer.
+    /// The backward context: from the gradients of the output and of the last states of each layer.
     pub(crate) fn encode_backward<T: Real>(
         &self,
-        pass: &mut Pass<'_, T>,
+        context: &mut Context<'_, T>,
         batch: &Batch,
         encoded: &mut Encoded<T>,
         mut d_output: Buffer<T>,
@@ -104,7 +104,7 @@ impl Model {
         let (steps, h, width) = (&batch.sources, self.config.hidden, self.memory_width());
         for (l, directions) in self.encoder.iter().enumerate().rev() {
             let EncodedLayer { input: x, factors, traces } = &mut encoded.layers[l];
-            let mut d_x = pass.any(x.len());
+            let mut d_x = context.take(x.len());
             for (d, (layer, trace)) in directions.iter().zip(traces).enumerate() {
                 let mut carry = State::zeros(layer, batch.partner.len());
                 for (d_last, carry) in
@@ -116,32 +116,32 @@ impl Model {
                         }
                     }
                 }
-                let mut d_state = pass.any(steps.total() * h);
+                let mut d_state = context.take(steps.total() * h);
                 for (to, from) in d_state.chunks_exact_mut(h).zip(d_output.chunks_exact(width)) {
                     to.copy_from_slice(&from[d * h..][..h]);
                 }
-                trace.run_backward(pass, layer, steps, &mut d_state, &mut carry, d == 1);
-                trace.learn(pass, layer, gradients);
+                trace.run_backward(context, layer, steps, &mut d_state, &mut carry, d == 1);
+                trace.learn(context, layer, gradients);
                 if x.is_empty() {
                     let words = (&batch.source_words[..], &trace.gates[..]);
-                    layer.learn_words(pass, self.source_table, words, gradients);
+                    layer.learn_words(context, self.source_table, words, gradients);
                 } else {
-                    trace.learn_input(pass, layer, 0, x, gradients);
-                    let into = if d == 0 { Into::Replace } else { Into::Add };
-                    trace.input_backward(pass, layer, 0, 0..steps.total(), &mut d_x, into);
+                    trace.learn_input(context, layer, 0, x, gradients);
+                    let into = if d == 0 { Accumulate::Overwrite } else { Accumulate::Add };
+                    trace.input_backward(context, layer, 0, 0..steps.total(), &mut d_x, into);
                 }
-                pass.recycle([d_state]);
+                context.recycle([d_state]);
             }
-            scale_by(pass.isa, factors, &mut d_x);
-            pass.recycle([std::mem::replace(&mut d_output, d_x)]);
+            scale_by(context.isa, factors, &mut d_x);
+            context.recycle([std::mem::replace(&mut d_output, d_x)]);
         }
         let d_table = gradients.of(self.source_table);
         embed_backward(&d_output, self.config.embedding, &batch.source_words, d_table);
-        pass.recycle([d_output]);
+        context.recycle([d_output]);
     }
 
     /// From the encoder's last states to the decoder's first.
-    pub(crate) fn bridge<T: Real>(&self, pass: &mut Pass<'_, T>, last: &[State<T>]) -> Vec<State<T>> {
+    pub(crate) fn bridge<T: Real>(&self, context: &mut Context<'_, T>, last: &[State<T>]) -> Vec<State<T>> {
         let last = &last[last.len() - self.decoder.len()..];
         if self.bridges.is_empty() {
             return last.to_vec();
@@ -149,7 +149,7 @@ impl Model {
         let mut first = Vec::new();
         for (last, linears) in last.iter().zip(&self.bridges) {
             let mut outputs = linears.iter().zip([&last.state, &last.memory]).map(|(linear, x)| {
-                let mut out = linear.forward(pass, x);
+                let mut out = linear.forward(context, x);
                 for y in &mut out {
                     *y = y.tanh();
                 }
@@ -161,10 +161,10 @@ impl Model {
         first
     }
 
-    /// The backward pass: `first` is what [`Model::bridge`] gave.
+    /// The backward context: `first` is what [`Model::bridge`] gave.
     pub(crate) fn bridge_backward<T: Real>(
         &self,
-        pass: &mut Pass<'_, T>,
+        context: &mut Context<'_, T>,
         last: &[State<T>],
         first: &[State<T>],
         d_first: Vec<State<T>>,
@@ -179,8 +179,8 @@ impl Model {
         for (l, (mut d, linears)) in d_first.into_iter().zip(&self.bridges).enumerate() {
             let mut through = |linear: &Linear, x: &[T], y: &[T], d: &mut [T]| {
                 d.iter_mut().zip(y).for_each(|(d, &y)| *d *= T::ONE - y * y);
-                linear.learn(pass, x, d, gradients);
-                linear.backward(pass, d)
+                linear.learn(context, x, d, gradients);
+                linear.backward(context, d)
             };
             let (last, first) = (&last[unused + l], &first[l]);
             let state = through(&linears[0], &last.state, &first.state, &mut d.state);

@@ -5,10 +5,10 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use crate::kernels::{
-    Into, View, add, add_columns, embed, gru_backward, gru_forward, lstm_backward, lstm_forward,
+    Accumulate, View, add, add_columns, embed, gru_backward, gru_forward, lstm_backward, lstm_forward,
     rnn_backward, rnn_forward,
 };
-use crate::network::Pass;
+use crate::network::Context;
 use crate::parameters::{Gradients, Id, Layout, Start};
 use crate::{Buffer, Real, Steps};
 
@@ -98,27 +98,33 @@ impl Layer {
     }
 
     /// Starts rows of sums with the biases.
-    fn biases<T: Real>(&self, pass: &Pass<'_, T>, sums: &mut [T]) {
+    fn biases<T: Real>(&self, context: &Context<'_, T>, sums: &mut [T]) {
         let Some((first, others)) = sums.split_at_mut_checked(self.width()) else { return };
         first[self.sums()..].fill(T::ZERO);
-        first[..self.sums()].copy_from_slice(pass.flat(self.bias_input));
-        add(pass.isa, pass.flat(self.bias_recurrent), &mut first[self.state_sums()..]);
+        first[..self.sums()].copy_from_slice(context.flat(self.bias_input));
+        add(context.isa, context.flat(self.bias_recurrent), &mut first[self.state_sums()..]);
         others.chunks_exact_mut(self.width()).for_each(|row| row.copy_from_slice(first));
     }
 
     /// What each row adds to the sums as a piece of the input.
-    pub(crate) fn project<T: Real>(&self, pass: &mut Pass<'_, T>, piece: usize, x: &[T]) -> Buffer<T> {
+    pub(crate) fn project<T: Real>(&self, context: &mut Context<'_, T>, piece: usize, x: &[T]) -> Buffer<T> {
         let (weight, columns) = self.inputs[piece];
         let rows = x.len() / columns;
-        let mut projected = pass.any(rows * self.sums());
-        pass.apply(weight, View::new(x, rows, columns), &mut projected, self.sums(), Into::Replace);
+        let mut projected = context.take(rows * self.sums());
+        context.apply(
+            weight,
+            View::new(x, rows, columns),
+            &mut projected,
+            self.sums(),
+            Accumulate::Overwrite,
+        );
         projected
     }
 
     /// The backward pass through [`Layer::project`].
     pub(crate) fn project_backward<T: Real>(
         &self,
-        pass: &mut Pass<'_, T>,
+        context: &mut Context<'_, T>,
         piece: usize,
         (x, d): (&[T], &[T]),
         d_x: &mut [T],
@@ -127,21 +133,26 @@ impl Layer {
         let (weight, columns) = self.inputs[piece];
         let rows = x.len() / columns;
         let d = View::new(d, rows, self.sums());
-        pass.learn(weight, d, View::new(x, rows, columns), columns, gradients);
-        pass.apply_backward(weight, d, d_x, columns, Into::Add);
+        context.learn(weight, d, View::new(x, rows, columns), columns, gradients);
+        context.apply_backward(weight, d, d_x, columns, Accumulate::Add);
     }
 
     /// The sums that a step starts with, for each token of a vocabulary of this size. Tokens without an embedding are zeros.
     ///
     /// A word that nothing is dropped of has the same sums wherever it stands: where places are many and words are few, this
     /// saves most of the product with the input.
-    pub(crate) fn word_sums<T: Real>(&self, pass: &mut Pass<'_, T>, table: Id, words: usize) -> Buffer<T> {
+    pub(crate) fn word_sums<T: Real>(
+        &self,
+        context: &mut Context<'_, T>,
+        table: Id,
+        words: usize,
+    ) -> Buffer<T> {
         let (weight, columns) = self.inputs[0];
-        let mut sums = pass.any(words * self.width());
-        self.biases(pass, &mut sums);
-        let table = pass.flat(table);
+        let mut sums = context.take(words * self.width());
+        self.biases(context, &mut sums);
+        let table = context.flat(table);
         let x = View::new(table, table.len() / columns, columns);
-        pass.apply(weight, x, &mut sums, self.width(), Into::Add);
+        context.apply(weight, x, &mut sums, self.width(), Accumulate::Add);
         sums
     }
 
@@ -149,32 +160,32 @@ impl Layer {
     /// all places.
     pub(crate) fn learn_words<T: Real>(
         &self,
-        pass: &mut Pass<'_, T>,
+        context: &mut Context<'_, T>,
         table: Id,
         (words, d): (&[u32], &[T]),
         gradients: &mut Gradients<'_, T>,
     ) {
         let ((weight, columns), sums) = (self.inputs[0], self.sums());
-        let vectors = pass.flat(table);
+        let vectors = context.flat(table);
         let known = vectors.len() / columns;
-        let mut d_words = pass.zeros(known * sums);
+        let mut d_words = context.zeros(known * sums);
         for (&word, d) in words.iter().zip(d.chunks_exact(self.width())) {
             if (word as usize) < known {
-                add(pass.isa, &d[..sums], &mut d_words[word as usize * sums..][..sums]);
+                add(context.isa, &d[..sums], &mut d_words[word as usize * sums..][..sums]);
             }
         }
         let d = View::new(&d_words, known, sums);
-        pass.learn(weight, d, View::new(vectors, known, columns), columns, gradients);
+        context.learn(weight, d, View::new(vectors, known, columns), columns, gradients);
         let d_table = gradients.of(table);
-        pass.apply_backward(weight, d, d_table, columns, Into::Add);
-        pass.recycle([d_words]);
+        context.apply_backward(weight, d, d_table, columns, Accumulate::Add);
+        context.recycle([d_words]);
     }
 }
 
 /// What a layer has computed over a sequence, in the layout of [`Steps`].
 #[derive(Debug, Default)]
 pub(crate) struct Trace<T> {
-    /// What the cell needs for the backward pass; after it, the gradient of the sums.
+    /// What the cell needs for the backward context; after it, the gradient of the sums.
     pub(crate) gates: Buffer<T>,
     pub(crate) state: Buffer<T>,
     memory: Buffer<T>,
@@ -212,37 +223,37 @@ impl<T: Real> State<T> {
 
 impl<T: Real> Trace<T> {
     /// Room for a sequence.
-    pub(crate) fn new(pass: &mut Pass<'_, T>, layer: &Layer, rows: usize) -> Self {
+    pub(crate) fn new(context: &mut Context<'_, T>, layer: &Layer, rows: usize) -> Self {
         let size = rows * layer.hidden;
         let memory = if layer.cell.has_memory() { size } else { 0 };
         Self {
-            gates: pass.any(rows * layer.width()),
-            state: pass.any(size),
-            memory: pass.any(memory),
-            tangent: pass.any(memory),
-            before: pass.any(size),
-            memory_before: pass.any(memory),
+            gates: context.take(rows * layer.width()),
+            state: context.take(size),
+            memory: context.take(memory),
+            tangent: context.take(memory),
+            before: context.take(size),
+            memory_before: context.take(memory),
             from_zeros: 0..0,
-            scratch: pass.any(layer.width()),
+            scratch: context.take(layer.width()),
         }
     }
 
-    /// Gives the room back.
-    pub(crate) fn recycle(self, pass: &mut Pass<'_, T>) {
-        pass.recycle([self.gates, self.state, self.memory, self.tangent]);
-        pass.recycle([self.before, self.memory_before, self.scratch]);
+    /// Returns the buffers to the workspace.
+    pub(crate) fn recycle(self, context: &mut Context<'_, T>) {
+        context.recycle([self.gates, self.state, self.memory, self.tangent]);
+        context.recycle([self.before, self.memory_before, self.scratch]);
     }
 
     /// Starts the sums of some rows: the biases.
-    pub(crate) fn start(&mut self, pass: &Pass<'_, T>, layer: &Layer, rows: Range<usize>) {
+    pub(crate) fn start(&mut self, context: &Context<'_, T>, layer: &Layer, rows: Range<usize>) {
         let width = layer.width();
-        layer.biases(pass, &mut self.gates[rows.start * width..rows.end * width]);
+        layer.biases(context, &mut self.gates[rows.start * width..rows.end * width]);
     }
 
     /// Adds a piece of the input to the sums of some rows.
     pub(crate) fn add_input(
         &mut self,
-        pass: &mut Pass<'_, T>,
+        context: &mut Context<'_, T>,
         layer: &Layer,
         piece: usize,
         rows: Range<usize>,
@@ -251,7 +262,7 @@ impl<T: Real> Trace<T> {
         let (weight, columns) = layer.inputs[piece];
         let width = layer.width();
         let gates = &mut self.gates[rows.start * width..rows.end * width];
-        pass.apply(weight, View::new(x, rows.len(), columns), gates, width, Into::Add);
+        context.apply(weight, View::new(x, rows.len(), columns), gates, width, Accumulate::Add);
     }
 
     /// Notes the states before the step of these rows: they come from the rows `earlier` where there are some, else from
@@ -283,7 +294,7 @@ impl<T: Real> Trace<T> {
     }
 
     /// Takes the step of these rows, whose inputs are in the sums already and whose states before are noted.
-    pub(crate) fn step(&mut self, pass: &mut Pass<'_, T>, layer: &Layer, rows: Range<usize>) {
+    pub(crate) fn step(&mut self, context: &mut Context<'_, T>, layer: &Layer, rows: Range<usize>) {
         let (h, width) = (layer.hidden, layer.width());
         let of_units = rows.start * h..rows.end * h;
         let gates = &mut self.gates[rows.start * width..rows.end * width];
@@ -291,15 +302,15 @@ impl<T: Real> Trace<T> {
         let state = &mut self.state[of_units.clone()];
         if rows != self.from_zeros {
             let left = View::new(before, rows.len(), h);
-            pass.apply(layer.recurrent, left, &mut gates[layer.state_sums()..], width, Into::Add);
+            context.apply(layer.recurrent, left, &mut gates[layer.state_sums()..], width, Accumulate::Add);
         }
         match layer.cell {
-            Cell::Rnn => rnn_forward(pass.isa, gates, state),
-            Cell::Gru => gru_forward(pass.isa, h, gates, before, state),
+            Cell::Rnn => rnn_forward(context.isa, gates, state),
+            Cell::Gru => gru_forward(context.isa, h, gates, before, state),
             Cell::Lstm => {
                 let before = &self.memory_before[of_units.clone()];
                 let (memory, tangent) = (&mut self.memory[of_units.clone()], &mut self.tangent[of_units]);
-                lstm_forward(pass.isa, h, gates, before, memory, tangent, state);
+                lstm_forward(context.isa, h, gates, before, memory, tangent, state);
             }
         }
     }
@@ -313,7 +324,7 @@ impl<T: Real> Trace<T> {
     /// Runs over a whole sequence, from its end if `reverse`. Without first states it begins with zeros.
     pub(crate) fn run(
         &mut self,
-        pass: &mut Pass<'_, T>,
+        context: &mut Context<'_, T>,
         layer: &Layer,
         steps: &Steps,
         input: Input<'_, T>,
@@ -323,15 +334,15 @@ impl<T: Real> Trace<T> {
         let all = 0..steps.total();
         match input {
             Input::Rows(x) => {
-                self.start(pass, layer, all.clone());
-                self.add_input(pass, layer, 0, all, x);
+                self.start(context, layer, all.clone());
+                self.add_input(context, layer, 0, all, x);
             }
             Input::Words(words, sums) => self.start_words(layer, all, words, sums),
         }
         for i in 0..steps.len() {
             let (rows, earlier) = neighbours(steps, i, reverse);
             self.remember(layer, rows.clone(), earlier, first);
-            self.step(pass, layer, rows);
+            self.step(context, layer, rows);
         }
     }
 
@@ -353,7 +364,7 @@ impl<T: Real> Trace<T> {
     /// above, `carry` from the next step and becomes that for the step before, if there is one.
     pub(crate) fn step_backward(
         &mut self,
-        pass: &mut Pass<'_, T>,
+        context: &mut Context<'_, T>,
         layer: &Layer,
         rows: Range<usize>,
         d_state: &mut [T],
@@ -364,23 +375,23 @@ impl<T: Real> Trace<T> {
         let gates = &mut self.gates[rows.start * width..rows.end * width];
         let before = &self.before[of_units.clone()];
         let carried = &mut carry.state[..rows.len() * h];
-        add(pass.isa, carried, d_state);
-        let mut into = Into::Replace;
+        add(context.isa, carried, d_state);
+        let mut into = Accumulate::Overwrite;
         match layer.cell {
-            Cell::Rnn => rnn_backward(pass.isa, gates, d_state),
+            Cell::Rnn => rnn_backward(context.isa, gates, d_state),
             Cell::Gru => {
-                gru_backward(pass.isa, h, gates, before, d_state, carried, &mut self.scratch);
-                into = Into::Add;
+                gru_backward(context.isa, h, gates, before, d_state, carried, &mut self.scratch);
+                into = Accumulate::Add;
             }
             Cell::Lstm => {
                 let memory = &mut carry.memory[..rows.len() * h];
                 let (before, tangent) = (&self.memory_before[of_units.clone()], &self.tangent[of_units]);
-                lstm_backward(pass.isa, h, gates, before, tangent, d_state, memory, &mut self.scratch);
+                lstm_backward(context.isa, h, gates, before, tangent, d_state, memory, &mut self.scratch);
             }
         }
         if rows != self.from_zeros {
             let of_state = View::strided(&gates[layer.state_sums()..], rows.len(), layer.sums(), width);
-            pass.apply_backward(layer.recurrent, of_state, carried, h, into);
+            context.apply_backward(layer.recurrent, of_state, carried, h, into);
         }
     }
 
@@ -388,7 +399,7 @@ impl<T: Real> Trace<T> {
     /// becomes that of the states before the first, unless these were zeros.
     pub(crate) fn run_backward(
         &mut self,
-        pass: &mut Pass<'_, T>,
+        context: &mut Context<'_, T>,
         layer: &Layer,
         steps: &Steps,
         d_state: &mut [T],
@@ -399,12 +410,17 @@ impl<T: Real> Trace<T> {
         for i in (0..steps.len()).rev() {
             let (rows, _) = neighbours(steps, i, reverse);
             let d_state = &mut d_state[rows.start * h..rows.end * h];
-            self.step_backward(pass, layer, rows, d_state, carry);
+            self.step_backward(context, layer, rows, d_state, carry);
         }
     }
 
-    /// After the backward pass: adds the gradients of the layer's own parameters, but those of its inputs.
-    pub(crate) fn learn(&self, pass: &mut Pass<'_, T>, layer: &Layer, gradients: &mut Gradients<'_, T>) {
+    /// After the backward context: adds the gradients of the layer's own parameters, but those of its inputs.
+    pub(crate) fn learn(
+        &self,
+        context: &mut Context<'_, T>,
+        layer: &Layer,
+        gradients: &mut Gradients<'_, T>,
+    ) {
         let (h, width, sums) = (layer.hidden, layer.width(), layer.sums());
         let rows = self.gates.len() / width;
         if rows == 0 {
@@ -412,31 +428,37 @@ impl<T: Real> Trace<T> {
         }
         let of_state = &self.gates[layer.state_sums()..];
         let (d_input, d_recurrent) = gradients.two(layer.bias_input, layer.bias_recurrent);
-        add_columns(pass.isa, &self.gates, width, d_input);
+        add_columns(context.isa, &self.gates, width, d_input);
         if layer.state_sums() == 0 {
             // The same sums have the same gradients.
             d_recurrent.copy_from_slice(d_input);
         } else {
-            add_columns(pass.isa, of_state, width, d_recurrent);
+            add_columns(context.isa, of_state, width, d_recurrent);
         }
         // Rows that came from zeros add nothing. They are the first or, where the sequence is read from its end, the last.
         let Range { start, end } = self.from_zeros;
         let rest = if start == 0 { end..rows } else { 0..start };
         let of_state = &of_state[(rest.start * width).min(of_state.len())..];
         let before = View::new(&self.before[rest.start * h..], rest.len(), h);
-        pass.learn(layer.recurrent, View::strided(of_state, rest.len(), sums, width), before, h, gradients);
+        context.learn(
+            layer.recurrent,
+            View::strided(of_state, rest.len(), sums, width),
+            before,
+            h,
+            gradients,
+        );
     }
 
-    /// After the backward pass: the gradient of the sums of some rows that depend on the input.
+    /// After the backward context: the gradient of the sums of some rows that depend on the input.
     fn d_sums(&self, layer: &Layer, rows: Range<usize>) -> View<'_, T> {
         let width = layer.width();
         View::strided(&self.gates[rows.start * width..rows.end * width], rows.len(), layer.sums(), width)
     }
 
-    /// After the backward pass: adds the gradient of the matrix of a piece of the input.
+    /// After the backward context: adds the gradient of the matrix of a piece of the input.
     pub(crate) fn learn_input(
         &self,
-        pass: &mut Pass<'_, T>,
+        context: &mut Context<'_, T>,
         layer: &Layer,
         piece: usize,
         x: &[T],
@@ -444,21 +466,21 @@ impl<T: Real> Trace<T> {
     ) {
         let (weight, columns) = layer.inputs[piece];
         let rows = self.gates.len() / layer.width();
-        pass.learn(weight, self.d_sums(layer, 0..rows), View::new(x, rows, columns), columns, gradients);
+        context.learn(weight, self.d_sums(layer, 0..rows), View::new(x, rows, columns), columns, gradients);
     }
 
-    /// After the backward pass: the gradient of a piece of the input of some rows.
+    /// After the backward context: the gradient of a piece of the input of some rows.
     pub(crate) fn input_backward(
         &self,
-        pass: &mut Pass<'_, T>,
+        context: &mut Context<'_, T>,
         layer: &Layer,
         piece: usize,
         rows: Range<usize>,
         d_x: &mut [T],
-        into: Into,
+        into: Accumulate,
     ) {
         let (weight, columns) = layer.inputs[piece];
-        pass.apply_backward(weight, self.d_sums(layer, rows), d_x, columns, into);
+        context.apply_backward(weight, self.d_sums(layer, rows), d_x, columns, into);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Recurrent encoders and decoders: the models of the SCAN, NACS, HINT and ReCOGS papers.
 
 #[cfg(feature = "burn")]
-mod composed;
+mod burn_model;
 mod decoder;
 mod encoder;
 pub(crate) mod layer;
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::Real;
 use crate::batch::Batch;
 use crate::linear::Linear;
-use crate::network::{Network, Outcome, Pass, Query, Shard};
+use crate::network::{Context, Network, Outcome, Query, Shard};
 use crate::parameters::{Gradients, Id, Layout, Start};
 
 pub use layer::Cell;
@@ -301,14 +301,14 @@ impl Model {
     /// Decodes queries greedily.
     fn greedy<T: Real>(
         &self,
-        pass: &mut Pass<'_, T>,
+        context: &mut Context<'_, T>,
         queries: &[Query<'_>],
         longest: usize,
     ) -> (Batch, decoder::Decoded<T>) {
         let batch = Batch::queries(queries, longest + 1);
-        let encoded = self.encode(pass, &batch, None);
-        let first = self.bridge(pass, &encoded.last);
-        let decoded = self.decode(pass, &batch, &encoded, &first, None);
+        let encoded = self.encode(context, &batch, None);
+        let first = self.bridge(context, &encoded.last);
+        let decoded = self.decode(context, &batch, &encoded, &first, None);
         (batch, decoded)
     }
 
@@ -318,40 +318,62 @@ impl Model {
     }
 }
 
+impl Model {
+    /// The network in single precision. Compiled here, once, and not in every crate that trains one.
+    pub fn network(self) -> Box<dyn Network<f32>> {
+        Box::new(self)
+    }
+}
+
 impl<T: Real> Network<T> for Model {
     fn layout(&self) -> &Layout {
         &self.layout
     }
 
-    fn learn(&self, pass: &mut Pass<'_, T>, shard: &Shard<'_>, gradients: &mut Gradients<'_, T>) -> Outcome {
+    fn learn(
+        &self,
+        context: &mut Context<'_, T>,
+        shard: &Shard<'_>,
+        gradients: &mut Gradients<'_, T>,
+    ) -> Outcome {
         let batch = Batch::new(shard.lessons, shard.first);
-        let mut encoded = self.encode(pass, &batch, shard.step.key);
-        let first = self.bridge(pass, &encoded.last);
-        let mut decoded = self.decode(pass, &batch, &encoded, &first, shard.step.key);
+        let mut encoded = self.encode(context, &batch, shard.step.key);
+        let first = self.bridge(context, &encoded.last);
+        let mut decoded = self.decode(context, &batch, &encoded, &first, shard.step.key);
         let right = batch.right(&decoded.said);
         let (loss, d_memory, d_first) =
-            self.decode_backward(pass, &batch, &encoded, &mut decoded, shard.step, gradients);
-        let d_last = self.bridge_backward(pass, &encoded.last, &first, d_first, gradients);
-        self.encode_backward(pass, &batch, &mut encoded, d_memory, &d_last, gradients);
-        encoded.recycle(pass);
-        decoded.recycle(pass);
+            self.decode_backward(context, &batch, &encoded, &mut decoded, shard.step, gradients);
+        let d_last = self.bridge_backward(context, &encoded.last, &first, d_first, gradients);
+        self.encode_backward(context, &batch, &mut encoded, d_memory, &d_last, gradients);
+        encoded.recycle(context);
+        decoded.recycle(context);
         Outcome { loss, words: batch.target_words.len(), right }
     }
 
-    fn answer(&self, pass: &mut Pass<'_, T>, queries: &[Query<'_>], longest: usize) -> Vec<Option<Vec<u32>>> {
-        let (batch, decoded) = self.greedy(pass, queries, longest);
+    fn answer(
+        &self,
+        context: &mut Context<'_, T>,
+        queries: &[Query<'_>],
+        longest: usize,
+    ) -> Vec<Option<Vec<u32>>> {
+        let (batch, decoded) = self.greedy(context, queries, longest);
         batch.answers(&decoded.said)
     }
 
-    fn states(&self, pass: &mut Pass<'_, T>, queries: &[Query<'_>], longest: usize) -> Option<Vec<Vec<T>>> {
-        let (batch, decoded) = self.greedy(pass, queries, longest);
+    fn states(
+        &self,
+        context: &mut Context<'_, T>,
+        queries: &[Query<'_>],
+        longest: usize,
+    ) -> Option<Vec<Vec<T>>> {
+        let (batch, decoded) = self.greedy(context, queries, longest);
         let width = self.config.hidden;
         let state = |row: usize| decoded.top()[row * width..][..width].to_vec();
         Some(batch.ends(&decoded.said).into_iter().map(state).collect())
     }
 
     #[cfg(feature = "burn")]
-    fn composed(&self) -> Option<crate::device::Portable> {
+    fn burn_model(&self) -> Option<crate::device::Portable> {
         Some(crate::device::Portable(Box::new(self.clone())))
     }
 }

@@ -209,9 +209,10 @@ mod tests {
     use crate::batch::Batch;
     use crate::kernels::Isa;
     use crate::kernels::testing::{ISAS, numbers, same};
-    use crate::network::{Pass, Room};
+    use crate::network::Context;
     use crate::parameters::Weights;
     use crate::recurrent::Config;
+    use crate::workspace::Workspace;
     use crate::{Engine, Query, Real, Sequence, Step};
 
     fn any_config() -> impl Strategy<Value = Config> {
@@ -435,11 +436,11 @@ mod tests {
                 );
                 let mut weights = Weights::default();
                 weights.read(model.layout(), &values, false);
-                let mut room = Room::default();
-                let mut pass = Pass::new(Isa::best(), &weights, &values, &mut room);
-                let encoded = model.encode(&mut pass, &batch, None);
-                let first = model.bridge(&mut pass, &encoded.last);
-                let decoded = model.decode(&mut pass, &batch, &encoded, &first, None);
+                let mut workspace = Workspace::default();
+                let mut context = Context::new(Isa::best(), &weights, &values, &mut workspace);
+                let encoded = model.encode(&mut context, &batch, None);
+                let first = model.bridge(&mut context, &encoded.last);
+                let decoded = model.decode(&mut context, &batch, &encoded, &first, None);
                 same(&state, &decoded.top()[decoded.top().len() - state.len()..], 1e-12).unwrap();
             }
         }

@@ -1,10 +1,11 @@
 //! Greedy decoding, one word at a time, with the keys and values of all words so far kept.
 
 use super::config::{Activation, Norm, Positions};
-use super::model::{Body, Kind, Linear, Relative, Sublayer};
+use super::context::TransformerContext;
+use super::model::{Body, Kind, Relative, Sublayer};
 use super::sequences::Sequences;
-use super::work::Work;
 use crate::kernels::{Seen, add_row, attend_one, gelu, largest, relu, residual};
+use crate::linear::Linear;
 use crate::network::Query;
 use crate::{Buffer, Real};
 
@@ -25,7 +26,7 @@ struct State<T> {
 
 impl Body {
     /// The embeddings of all relative positions up to the maximum length.
-    fn distances<T: Real>(&self, work: &mut Work<'_, T>, longest: usize) -> Distances<T> {
+    fn distances<T: Real>(&self, context: &mut TransformerContext<'_, T>, longest: usize) -> Distances<T> {
         let clip = match self.config.positions {
             Positions::Relative { clip } => clip.unwrap_or(usize::MAX),
             _ => return vec![Buffer::default(); self.decoder.layers.len()],
@@ -36,8 +37,8 @@ impl Body {
                 Kind::Itself { relative, .. } => relative,
                 _ => None,
             });
-            let codes = work.codes.first(count);
-            relative.map(|relative| relative.distance.forward(work, codes)).unwrap_or_default()
+            let codes = context.codes.first(count);
+            relative.map(|relative| relative.distance.forward(context, codes)).unwrap_or_default()
         };
         self.decoder.layers.iter().map(of).collect()
     }
@@ -46,21 +47,21 @@ impl Body {
     /// sources of the queries.
     pub(super) fn answer<T: Real>(
         &self,
-        work: &mut Work<'_, T>,
+        context: &mut TransformerContext<'_, T>,
         sequences: &Sequences,
         queries: &[Query<'_>],
         longest: usize,
     ) -> Vec<Option<Vec<u32>>> {
         let before = self.config.before();
-        let distances = self.distances(work, before + longest + 1);
+        let distances = self.distances(context, before + longest + 1);
         let examples = sequences.source.len();
-        let memory = self.encode(work, sequences);
+        let memory = self.encode(context, sequences);
         let pairs = |layer: &Vec<Sublayer>| {
             let map = layer.iter().find_map(|sublayer| match sublayer.kind {
                 Kind::Cross { memory, .. } => Some(memory),
                 _ => None,
             });
-            map.map(|map| map.forward(work, &memory)).unwrap_or_default()
+            map.map(|map| map.forward(context, &memory)).unwrap_or_default()
         };
         let mut state = State {
             memory: self.decoder.layers.iter().map(pairs).collect(),
@@ -68,18 +69,18 @@ impl Body {
             active: (0..examples).collect(),
             scores: Buffer::default(),
         };
-        work.room.give(memory);
+        context.recycle([memory]);
         let mut answers: Vec<Vec<u32>> = vec![Vec::new(); examples];
         let mut ended = vec![false; examples];
         let mut fed = vec![self.config.start(); examples];
         // A start symbol that is to be said is not asked for, only fed.
         for t in 0..before {
-            let x = self.step(work, sequences, &mut state, &distances, &fed, t);
-            work.room.give(x);
+            let x = self.step(context, sequences, &mut state, &distances, &fed, t);
+            context.recycle([x]);
         }
         for t in 0..=longest {
-            let x = self.step(work, sequences, &mut state, &distances, &fed, before + t);
-            let scores = self.scores(work, &x);
+            let x = self.step(context, sequences, &mut state, &distances, &fed, before + t);
+            let scores = self.scores(context, &x);
             fed.clear();
             let rows = scores.chunks_exact(self.output.outputs);
             for (&i, scores) in state.active.iter().zip(rows) {
@@ -97,19 +98,19 @@ impl Body {
                 }
             }
             state.active.retain(|&i| !ended[i]);
-            work.room.give_all([x, scores]);
+            context.recycle([x, scores]);
             if state.active.is_empty() {
                 break;
             }
         }
-        work.room.give_all(state.memory);
+        context.recycle(state.memory);
         answers.into_iter().zip(ended).map(|(answer, ended)| ended.then_some(answer)).collect()
     }
 
     /// The decoder's output for word `t` of every sequence that has not ended.
     fn step<T: Real>(
         &self,
-        work: &mut Work<'_, T>,
+        context: &mut TransformerContext<'_, T>,
         sequences: &Sequences,
         state: &mut State<T>,
         distances: &Distances<T>,
@@ -117,32 +118,32 @@ impl Body {
         t: usize,
     ) -> Buffer<T> {
         let stack = &self.decoder;
-        let (looked, mut x) = stack.words(work, fed, (0..fed.len()).map(|row| (row..row + 1, t)));
-        work.room.give(looked);
+        let (looked, mut x) = stack.words(context, fed, (0..fed.len()).map(|row| (row..row + 1, t)));
+        context.recycle([looked]);
         if let Some(norm) = &stack.words_norm {
-            x = replaced(work, x, |work, x| work.normalise(norm, x));
+            x = replaced(context, x, |context, x| context.normalise(norm, x));
         }
         for l in 0..stack.depth {
             let own = l % stack.layers.len();
             for sublayer in &stack.layers[own] {
-                x = sublayer.step(work, x, |work, input| match sublayer.kind {
+                x = sublayer.step(context, x, |context, input| match sublayer.kind {
                     Kind::Itself { input: projection, relative, .. } => {
                         let State { active, scores, said, .. } = &mut *state;
                         let relative = relative.map(|relative| (relative, &distances[own][..]));
-                        itself(work, projection, relative, input, active, &mut said[l], scores)
+                        itself(context, projection, relative, input, active, &mut said[l], scores)
                     }
-                    Kind::Cross { query, .. } => cross(work, query, input, sequences, own, state),
+                    Kind::Cross { query, .. } => cross(context, query, input, sequences, own, state),
                     Kind::Feed { input: map } => {
-                        let mut hidden = work.room.take(input.len() / map.inputs * map.outputs);
-                        map.apply(work, input, &mut hidden);
-                        let bias = map.bias(work);
-                        if work.config.activation == Activation::Relu {
-                            relu(work.isa, bias, &mut hidden);
+                        let mut hidden = context.take(input.len() / map.inputs * map.outputs);
+                        map.forward_without_bias(context, input, &mut hidden);
+                        let bias = map.bias(context);
+                        if context.config.activation == Activation::Relu {
+                            relu(context.isa, bias, &mut hidden);
                             hidden
                         } else {
-                            replaced(work, hidden, |work, hidden| {
-                                let mut out = work.room.take(hidden.len());
-                                gelu(work.isa, bias, hidden, &mut out);
+                            replaced(context, hidden, |context, hidden| {
+                                let mut out = context.take(hidden.len());
+                                gelu(context.isa, bias, hidden, &mut out);
                                 (Buffer::default(), out)
                             })
                         }
@@ -151,7 +152,7 @@ impl Body {
             }
         }
         if let Some(norm) = &stack.last_norm {
-            x = replaced(work, x, |work, x| work.normalise(norm, x));
+            x = replaced(context, x, |context, x| context.normalise(norm, x));
         }
         x
     }
@@ -159,13 +160,13 @@ impl Body {
 
 /// Makes a buffer of another one and gives all others back.
 fn replaced<T: Real>(
-    work: &mut Work<'_, T>,
+    context: &mut TransformerContext<'_, T>,
     mut x: Buffer<T>,
-    make: impl FnOnce(&mut Work<'_, T>, &mut Buffer<T>) -> (Buffer<T>, Buffer<T>),
+    make: impl FnOnce(&mut TransformerContext<'_, T>, &mut Buffer<T>) -> (Buffer<T>, Buffer<T>),
 ) -> Buffer<T> {
-    let (beside, y) = make(work, &mut x);
-    work.room.give(beside);
-    work.room.give(x);
+    let (beside, y) = make(context, &mut x);
+    context.recycle([beside]);
+    context.recycle([x]);
     y
 }
 
@@ -173,31 +174,31 @@ impl Sublayer {
     /// The sub-layer for one word of each sequence; `inner` is what comes before its output matrix.
     fn step<T: Real>(
         &self,
-        work: &mut Work<'_, T>,
+        context: &mut TransformerContext<'_, T>,
         x: Buffer<T>,
-        inner: impl FnOnce(&mut Work<'_, T>, &[T]) -> Buffer<T>,
+        inner: impl FnOnce(&mut TransformerContext<'_, T>, &[T]) -> Buffer<T>,
     ) -> Buffer<T> {
-        let is_post = work.config.norm == Norm::Post;
+        let is_post = context.config.norm == Norm::Post;
         let last = if is_post {
-            inner(work, &x)
+            inner(context, &x)
         } else {
-            let copy = work.room.copy(&x);
-            let input = replaced(work, copy, |work, copy| work.normalise(&self.norm, copy));
-            let last = inner(work, &input);
-            work.room.give(input);
+            let copy = context.copy(&x);
+            let input = replaced(context, copy, |context, copy| context.normalise(&self.norm, copy));
+            let last = inner(context, &input);
+            context.recycle([input]);
             last
         };
-        let mut out = work.room.take(x.len());
-        self.output.apply(work, &last, &mut out);
-        residual(work.isa, &x, self.output.bias(work), &mut out, work.config.width);
-        work.room.give_all([x, last]);
-        if is_post { replaced(work, out, |work, out| work.normalise(&self.norm, out)) } else { out }
+        let mut out = context.take(x.len());
+        self.output.forward_without_bias(context, &last, &mut out);
+        residual(context.isa, &x, self.output.bias(context), &mut out, context.config.width);
+        context.recycle([x, last]);
+        if is_post { replaced(context, out, |context, out| context.normalise(&self.norm, out)) } else { out }
     }
 }
 
 /// Attention of a new word of each sequence to the words so far, which it joins.
 fn itself<T: Real>(
-    work: &mut Work<'_, T>,
+    context: &mut TransformerContext<'_, T>,
     projection: Linear,
     relative: Option<(Relative, &[T])>,
     input: &[T],
@@ -205,48 +206,48 @@ fn itself<T: Real>(
     said: &mut [Vec<T>],
     scores: &mut Buffer<T>,
 ) -> Buffer<T> {
-    let (width, size) = (work.config.width, work.config.head());
+    let (width, size) = (context.config.width, context.config.head());
     let factor = T::from_f64(1.0 / (size as f64).sqrt());
-    let mut projected = projection.forward(work, input);
-    let mut contexts = work.room.take(input.len());
-    let mut distance_query = work.room.take(if relative.is_some() { width } else { 0 });
-    let rows = projected.chunks_exact_mut(3 * width).zip(contexts.chunks_exact_mut(width));
-    for (&i, (row, context)) in active.iter().zip(rows) {
+    let mut projected = projection.forward(context, input);
+    let mut attended = context.take(input.len());
+    let mut distance_query = context.take(if relative.is_some() { width } else { 0 });
+    let rows = projected.chunks_exact_mut(3 * width).zip(attended.chunks_exact_mut(width));
+    for (&i, (row, out)) in active.iter().zip(rows) {
         let (query, pair) = row.split_at_mut(width);
         said[i].extend_from_slice(pair);
         let mut seen = Seen { memory: &said[i], distances: &[], distance_query: &[] };
         if let Some((relative, distances)) = relative {
             distance_query.copy_from_slice(query);
-            add_row(work.isa, work.flat(relative.distance_bias), &mut distance_query, width);
-            add_row(work.isa, work.flat(relative.content_bias), query, width);
+            add_row(context.isa, context.flat(relative.distance_bias), &mut distance_query, width);
+            add_row(context.isa, context.flat(relative.content_bias), query, width);
             seen = Seen { distances, distance_query: &distance_query, ..seen };
         }
-        attend_one(work.isa, seen, query, size, factor, scores, context);
+        attend_one(context.isa, seen, query, size, factor, scores, out);
     }
-    work.room.give_all([projected, distance_query]);
-    contexts
+    context.recycle([projected, distance_query]);
+    attended
 }
 
 /// Attention of a new word of each sequence to its source.
 fn cross<T: Real>(
-    work: &mut Work<'_, T>,
+    context: &mut TransformerContext<'_, T>,
     query: Linear,
     input: &[T],
     sequences: &Sequences,
     own: usize,
     state: &mut State<T>,
 ) -> Buffer<T> {
-    let (width, size) = (work.config.width, work.config.head());
+    let (width, size) = (context.config.width, context.config.head());
     let factor = T::from_f64(1.0 / (size as f64).sqrt());
-    let queries = query.forward(work, input);
-    let mut contexts = work.room.take(input.len());
-    let rows = queries.chunks_exact(width).zip(contexts.chunks_exact_mut(width));
-    for (&i, (query, context)) in state.active.iter().zip(rows) {
+    let queries = query.forward(context, input);
+    let mut attended = context.take(input.len());
+    let rows = queries.chunks_exact(width).zip(attended.chunks_exact_mut(width));
+    for (&i, (query, out)) in state.active.iter().zip(rows) {
         let rows = sequences.source.range(i);
         let memory = &state.memory[own][rows.start * 2 * width..rows.end * 2 * width];
         let seen = Seen { memory, distances: &[], distance_query: &[] };
-        attend_one(work.isa, seen, query, size, factor, &mut state.scores, context);
+        attend_one(context.isa, seen, query, size, factor, &mut state.scores, out);
     }
-    work.room.give(queries);
-    contexts
+    context.recycle([queries]);
+    attended
 }

@@ -3,11 +3,12 @@
 use std::ops::Range;
 
 use super::config::Config;
+use super::context::TransformerContext;
 use super::model::Relative;
 use super::sequences::Rows;
-use super::work::Work;
 use crate::kernels::{
-    Into, View, Window, add, add_columns, add_row, add_window, add_window_backward, softmax, softmax_backward,
+    Accumulate, View, Window, add, add_columns, add_row, add_window, add_window_backward, softmax,
+    softmax_backward,
 };
 use crate::{Gradients, Real};
 
@@ -71,14 +72,14 @@ impl<'a, T: Real> One<'a, T> {
     }
 
     /// The queries with a vector added to each, one after the other.
-    fn shifted(&self, work: &Work<'_, T>, by: &[T], out: &mut [T]) {
+    fn shifted(&self, context: &TransformerContext<'_, T>, by: &[T], out: &mut [T]) {
         let (start, rows) = self.rows[0];
         for (row, out) in (start..start + rows).zip(out.chunks_exact_mut(self.size)) {
             let at = self.start(0, row);
             out.copy_from_slice(&self.buffers[self.columns[0].buffer][at..at + self.size]);
         }
         let by = &by[self.head * self.size..][..self.size];
-        add_row(work.isa, by, &mut out[..rows * self.size], self.size);
+        add_row(context.isa, by, &mut out[..rows * self.size], self.size);
     }
 }
 
@@ -99,135 +100,136 @@ fn ones<'a, T: Real>(
     })
 }
 
-/// Writes the weights and the contexts. `distances` are the vectors of the window.
+/// Writes the weights and what is attended to. `distances` are the vectors of the window.
 pub(super) fn attend<T: Real>(
-    work: &mut Work<'_, T>,
+    context: &mut TransformerContext<'_, T>,
     heads: Heads<'_>,
     buffers: [&[T]; 2],
     distances: &[T],
     weights: &mut [T],
-    contexts: &mut [T],
+    attended: &mut [T],
 ) {
-    let (width, size, window) = (work.config.width, work.config.head(), heads.window());
+    let (width, size, window) = (context.config.width, context.config.head(), heads.window());
     let factor = T::from_f64(1.0 / (size as f64).sqrt());
     let (longest, keys) = (heads.queries.longest(), heads.keys.longest());
-    let mut shifted = work.room.take(if heads.relative.is_some() { longest * size } else { 0 });
-    let mut of_window = work.room.take(if heads.relative.is_some() { longest * window.len() } else { 0 });
-    let mut dropped = work.room.take(if work.dropout > 0.0 { longest * keys } else { 0 });
+    let mut shifted = context.take(if heads.relative.is_some() { longest * size } else { 0 });
+    let mut of_window = context.take(if heads.relative.is_some() { longest * window.len() } else { 0 });
+    let mut dropped = context.take(if context.dropout > 0.0 { longest * keys } else { 0 });
     if heads.relative.is_some() {
         let of = |head: usize| View::strided(&distances[head * size..], window.len(), size, width);
-        work.pack_heads(|head| of(head).transposed());
+        context.pack_heads(|head| of(head).transposed());
     }
-    for (one, range) in ones(heads, work.config, buffers) {
+    for (one, range) in ones(heads, context.config, buffers) {
         let [(row, queries), (_, keys), _] = one.rows;
         let scores = &mut weights[range];
-        work.room.packed.pack(one.view(1).transposed());
+        context.workspace.packed.pack(one.view(1).transposed());
         if let Some((relative, window)) = heads.relative {
             let shifted = &mut shifted[..queries * size];
-            one.shifted(work, work.flat(relative.content_bias), shifted);
-            work.product(View::new(shifted, queries, size), scores, keys, Into::Replace);
-            one.shifted(work, work.flat(relative.distance_bias), shifted);
+            one.shifted(context, context.flat(relative.content_bias), shifted);
+            context.product(View::new(shifted, queries, size), scores, keys, Accumulate::Overwrite);
+            one.shifted(context, context.flat(relative.distance_bias), shifted);
             let of_window = &mut of_window[..queries * window.len()];
-            work.head_product(one.head, View::new(shifted, queries, size), of_window, window.len());
-            add_window(work.isa, window, of_window, scores, keys, heads.causal);
+            context.head_product(one.head, View::new(shifted, queries, size), of_window, window.len());
+            add_window(context.isa, window, of_window, scores, keys, heads.causal);
         } else {
-            work.product(one.view(0), scores, keys, Into::Replace);
+            context.product(one.view(0), scores, keys, Accumulate::Overwrite);
         }
-        softmax(work.isa, scores, keys, factor, heads.causal);
-        work.room.packed.pack(one.view(2));
+        softmax(context.isa, scores, keys, factor, heads.causal);
+        context.workspace.packed.pack(one.view(2));
         let mut used = &*scores;
-        if work.dropout > 0.0 {
+        if context.dropout > 0.0 {
             let dropped = &mut dropped[..scores.len()];
             dropped.copy_from_slice(scores);
             let keys_of_rows = &heads.queries.keys[row..row + queries];
-            work.drop_some(keys_of_rows, heads.place << 16 | one.head as u64, dropped, keys);
+            context.drop_some(keys_of_rows, heads.place << 16 | one.head as u64, dropped, keys);
             used = dropped;
         }
-        let out = &mut contexts[row * width + one.head * size..];
-        work.product(View::new(used, queries, keys), out, width, Into::Replace);
+        let out = &mut attended[row * width + one.head * size..];
+        context.product(View::new(used, queries, keys), out, width, Accumulate::Overwrite);
     }
-    work.room.give_all([shifted, of_window, dropped]);
+    context.recycle([shifted, of_window, dropped]);
 }
 
-/// From the gradient of the contexts to those of queries, keys and values (`d`, replaced), of the window's vectors and of the
+/// From the gradient of what was attended to to those of queries, keys and values (`d`, replaced), of the window's vectors and of the
 /// two biases (added to).
 #[allow(clippy::too_many_arguments)]
 pub(super) fn attend_backward<T: Real>(
-    work: &mut Work<'_, T>,
+    context: &mut TransformerContext<'_, T>,
     heads: Heads<'_>,
     buffers: [&[T]; 2],
     distances: &[T],
     weights: &[T],
-    d_contexts: &[T],
+    d_attended: &[T],
     mut d: [&mut [T]; 2],
     d_distances: &mut [T],
     gradients: &mut Gradients<'_, T>,
 ) {
-    let (width, size) = (work.config.width, work.config.head());
+    let (width, size) = (context.config.width, context.config.head());
     let (longest, keys) = (heads.queries.longest(), heads.keys.longest());
     let factor = T::from_f64(1.0 / (size as f64).sqrt());
-    let mut d_scores = work.room.take(longest * keys);
-    let mut dropped = work.room.take(if work.dropout > 0.0 { longest * keys } else { 0 });
-    let mut shifted = work.room.take(if heads.relative.is_some() { longest * size } else { 0 });
-    let mut d_window = work.room.take(longest * heads.window().len());
+    let mut d_scores = context.take(longest * keys);
+    let mut dropped = context.take(if context.dropout > 0.0 { longest * keys } else { 0 });
+    let mut shifted = context.take(if heads.relative.is_some() { longest * size } else { 0 });
+    let mut d_window = context.take(longest * heads.window().len());
     if heads.relative.is_some() {
         let window = heads.window();
-        work.pack_heads(|head| View::strided(&distances[head * size..], window.len(), size, width));
+        context.pack_heads(|head| View::strided(&distances[head * size..], window.len(), size, width));
     }
-    for (one, range) in ones(heads, work.config, buffers) {
+    for (one, range) in ones(heads, context.config, buffers) {
         let [(row, queries), (key_row, keys), _] = one.rows;
         let weights = &weights[range];
         let d_scores = &mut d_scores[..queries * keys];
-        let d_context = View::strided(&d_contexts[row * width + one.head * size..], queries, size, width);
-        work.room.packed.pack(one.view(2).transposed());
-        work.product(d_context, d_scores, keys, Into::Replace);
+        let d_out = View::strided(&d_attended[row * width + one.head * size..], queries, size, width);
+        context.workspace.packed.pack(one.view(2).transposed());
+        context.product(d_out, d_scores, keys, Accumulate::Overwrite);
         let mut used = weights;
-        if work.dropout > 0.0 {
+        if context.dropout > 0.0 {
             let dropped = &mut dropped[..weights.len()];
             dropped.copy_from_slice(weights);
             let (place, keys_of_rows) =
                 (heads.place << 16 | one.head as u64, &heads.queries.keys[row..row + queries]);
-            work.drop_some(keys_of_rows, place, dropped, keys);
-            work.drop_some(keys_of_rows, place, d_scores, keys);
+            context.drop_some(keys_of_rows, place, dropped, keys);
+            context.drop_some(keys_of_rows, place, d_scores, keys);
             used = dropped;
         }
-        let mut into = |work: &mut Work<'_, T>, which: usize, row: usize, left: View<'_, T>| {
-            let Columns { buffer, stride, .. } = one.columns[which];
-            work.product(left, &mut d[buffer][one.start(which, row)..], stride, Into::Replace);
-        };
-        work.room.packed.pack(d_context);
-        into(work, 2, key_row, View::new(used, queries, keys).transposed());
-        softmax_backward(work.isa, weights, d_scores, keys, factor);
+        let mut into =
+            |context: &mut TransformerContext<'_, T>, which: usize, row: usize, left: View<'_, T>| {
+                let Columns { buffer, stride, .. } = one.columns[which];
+                context.product(left, &mut d[buffer][one.start(which, row)..], stride, Accumulate::Overwrite);
+            };
+        context.workspace.packed.pack(d_out);
+        into(context, 2, key_row, View::new(used, queries, keys).transposed());
+        softmax_backward(context.isa, weights, d_scores, keys, factor);
         let d_scores = &*d_scores;
-        work.room.packed.pack(one.view(1));
-        into(work, 0, row, View::new(d_scores, queries, keys));
+        context.workspace.packed.pack(one.view(1));
+        into(context, 0, row, View::new(d_scores, queries, keys));
         let Some((relative, window)) = heads.relative else {
-            work.room.packed.pack(one.view(0));
-            into(work, 1, key_row, View::new(d_scores, queries, keys).transposed());
+            context.workspace.packed.pack(one.view(0));
+            into(context, 1, key_row, View::new(d_scores, queries, keys).transposed());
             continue;
         };
         let shifted = &mut shifted[..queries * size];
-        one.shifted(work, work.flat(relative.content_bias), shifted);
-        work.room.packed.pack(View::new(shifted, queries, size));
-        into(work, 1, key_row, View::new(d_scores, queries, keys).transposed());
+        one.shifted(context, context.flat(relative.content_bias), shifted);
+        context.workspace.packed.pack(View::new(shifted, queries, size));
+        into(context, 1, key_row, View::new(d_scores, queries, keys).transposed());
 
         let of_head = one.head * size..(one.head + 1) * size;
         let Columns { buffer, stride, .. } = one.columns[0];
         let d_query = &mut d[buffer][one.start(0, row)..][..(queries - 1) * stride + size];
         let d_bias = &mut gradients.of(relative.content_bias)[of_head.clone()];
-        add_columns(work.isa, d_query, stride, d_bias);
+        add_columns(context.isa, d_query, stride, d_bias);
         let d_window = &mut d_window[..queries * window.len()];
         d_window.fill(T::ZERO);
-        add_window_backward(work.isa, window, d_scores, keys, heads.causal, d_window);
-        one.shifted(work, work.flat(relative.distance_bias), shifted);
-        work.room.packed.pack(View::new(shifted, queries, size));
+        add_window_backward(context.isa, window, d_scores, keys, heads.causal, d_window);
+        one.shifted(context, context.flat(relative.distance_bias), shifted);
+        context.workspace.packed.pack(View::new(shifted, queries, size));
         let left = View::new(d_window, queries, window.len()).transposed();
-        work.product(left, &mut d_distances[one.head * size..], width, Into::Add);
-        work.head_product(one.head, View::new(d_window, queries, window.len()), shifted, size);
-        add_columns(work.isa, shifted, size, &mut gradients.of(relative.distance_bias)[of_head]);
+        context.product(left, &mut d_distances[one.head * size..], width, Accumulate::Add);
+        context.head_product(one.head, View::new(d_window, queries, window.len()), shifted, size);
+        add_columns(context.isa, shifted, size, &mut gradients.of(relative.distance_bias)[of_head]);
         for (d_query, d) in d_query.chunks_mut(stride).zip(shifted.chunks_exact(size)) {
-            add(work.isa, d, &mut d_query[..size]);
+            add(context.isa, d, &mut d_query[..size]);
         }
     }
-    work.room.give_all([d_scores, dropped, shifted, d_window]);
+    context.recycle([d_scores, dropped, shifted, d_window]);
 }

@@ -7,18 +7,17 @@
 mod answer;
 mod attention;
 #[cfg(feature = "burn")]
-mod composed;
+mod burn_model;
 mod config;
+mod context;
 mod model;
 mod network;
 mod pass;
 mod positions;
 #[cfg(test)]
 mod reference;
-mod room;
 mod sequences;
 mod sublayer;
-mod work;
 
 pub use config::{Activation, Config, Initial, Norm, Positions};
 pub use network::Model;

@@ -1,15 +1,7 @@
 use super::config::{Config, Initial, Norm, Positions};
 use crate::Layout;
+use crate::linear::Linear;
 use crate::parameters::{Id, Start};
-
-/// A matrix and perhaps a bias.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Linear {
-    pub(super) weight: Id,
-    pub(super) bias: Option<Id>,
-    pub(super) inputs: usize,
-    pub(super) outputs: usize,
-}
 
 /// Layer normalisation.
 #[derive(Debug, Clone, Copy)]

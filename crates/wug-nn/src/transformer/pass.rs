@@ -1,17 +1,17 @@
 //! Whole sequences, forward and backward.
 
 use super::config::Positions;
+use super::context::TransformerContext;
 use super::model::{Body, Head, Stack};
 use super::sequences::{Rows, Sequences};
 use super::sublayer::{Site, Trace};
-use super::work::Work;
 use crate::kernels::{
-    Into, add, add_row, cross_entropy, embed, embed_backward, gelu, gelu_backward, largest, scale_add,
+    Accumulate, add, add_row, cross_entropy, embed, embed_backward, gelu, gelu_backward, largest, scale_add,
 };
 use crate::network::{Outcome, Step};
 use crate::{Buffer, Gradients, Real};
 
-/// What a stack has computed and its way back needs.
+/// What a stack has computed and its backward pass needs.
 struct Stacked<T> {
     /// Vectors of the words, where a map follows.
     looked: Buffer<T>,
@@ -30,53 +30,53 @@ impl Stack {
     /// rows has positions one after the other.
     pub(super) fn words<T: Real>(
         &self,
-        work: &mut Work<'_, T>,
+        context: &mut TransformerContext<'_, T>,
         words: &[u32],
         runs: impl Iterator<Item = (std::ops::Range<usize>, usize)>,
     ) -> (Buffer<T>, Buffer<T>) {
-        let (width, embedding) = (work.config.width, work.config.embedding);
-        let mut looked = work.room.take(words.len() * embedding);
-        embed(work.flat(self.words), embedding, words, &mut looked);
+        let (width, embedding) = (context.config.width, context.config.embedding);
+        let mut looked = context.take(words.len() * embedding);
+        embed(context.flat(self.words), embedding, words, &mut looked);
         let mut x = match &self.map {
-            Some(map) => map.forward(work, &looked),
+            Some(map) => map.forward(context, &looked),
             None => std::mem::take(&mut looked),
         };
-        let factor = factor(work);
+        let factor = factor(context);
         for (rows, position) in runs {
-            let codes = match (work.config.positions, self.positions) {
-                (_, Some(positions)) => &work.flat(positions)[position * width..],
-                (Positions::Sinusoidal, _) => &work.codes.first(position + rows.len())[position * width..],
+            let codes = match (context.config.positions, self.positions) {
+                (_, Some(positions)) => &context.flat(positions)[position * width..],
+                (Positions::Sinusoidal, _) => &context.codes.first(position + rows.len())[position * width..],
                 _ => &[],
             };
             let codes = &codes[..codes.len().min(rows.len() * width)];
-            scale_add(work.isa, factor, codes, &mut x[rows.start * width..rows.end * width]);
+            scale_add(context.isa, factor, codes, &mut x[rows.start * width..rows.end * width]);
         }
         (looked, x)
     }
 
     fn forward<T: Real>(
         &self,
-        work: &mut Work<'_, T>,
+        context: &mut TransformerContext<'_, T>,
         words: &[u32],
         site: Site<'_, T>,
     ) -> (Stacked<T>, Buffer<T>) {
-        let (looked, mut x) = self.words(work, words, site.rows.ranges().map(|rows| (rows, 0)));
+        let (looked, mut x) = self.words(context, words, site.rows.ranges().map(|rows| (rows, 0)));
         let mut normal = (Buffer::default(), Buffer::default());
         if let Some(norm) = &self.words_norm {
-            let (steepness, y) = work.normalise(norm, &mut x);
-            normal = (std::mem::replace(&mut x, y), steepness);
+            let (inverse_std, y) = context.normalise(norm, &mut x);
+            normal = (std::mem::replace(&mut x, y), inverse_std);
         }
-        work.drop(site.rows, site.place, &mut x, work.config.width);
+        context.drop(site.rows, site.place, &mut x, context.config.width);
         let mut sublayers = Vec::with_capacity(3 * self.depth);
         for (place, sublayer) in (site.place + 1..).zip(self.sublayers()) {
-            let (trace, y) = sublayer.forward(work, Site { place, ..site }, x);
+            let (trace, y) = sublayer.forward(context, Site { place, ..site }, x);
             x = y;
             sublayers.push(trace);
         }
         let mut last = (Buffer::default(), Buffer::default());
         if let Some(norm) = &self.last_norm {
-            let (steepness, y) = work.normalise(norm, &mut x);
-            last = (std::mem::replace(&mut x, y), steepness);
+            let (inverse_std, y) = context.normalise(norm, &mut x);
+            last = (std::mem::replace(&mut x, y), inverse_std);
         }
         (Stacked { looked, words: normal, sublayers, last }, x)
     }
@@ -84,7 +84,7 @@ impl Stack {
     #[allow(clippy::too_many_arguments)]
     fn backward<T: Real>(
         &self,
-        work: &mut Work<'_, T>,
+        context: &mut TransformerContext<'_, T>,
         words: &[u32],
         site: Site<'_, T>,
         stacked: Stacked<T>,
@@ -93,47 +93,47 @@ impl Stack {
         gradients: &mut Gradients<'_, T>,
     ) {
         if let Some(norm) = &self.last_norm {
-            work.normalise_backward(norm, &stacked.last.0, &stacked.last.1, &mut d, gradients);
+            context.normalise_backward(norm, &stacked.last.0, &stacked.last.1, &mut d, gradients);
         }
         let places = site.place + 1..=site.place + stacked.sublayers.len() as u64;
         let traces = self.sublayers().rev().zip(stacked.sublayers.into_iter().rev());
         for ((sublayer, trace), place) in traces.zip(places.rev()) {
-            d = sublayer.backward(work, Site { place, ..site }, trace, d, d_memory, gradients);
+            d = sublayer.backward(context, Site { place, ..site }, trace, d, d_memory, gradients);
         }
-        work.drop(site.rows, site.place, &mut d, work.config.width);
+        context.drop(site.rows, site.place, &mut d, context.config.width);
         if let Some(norm) = &self.words_norm {
-            work.normalise_backward(norm, &stacked.words.0, &stacked.words.1, &mut d, gradients);
+            context.normalise_backward(norm, &stacked.words.0, &stacked.words.1, &mut d, gradients);
         }
-        self.words_backward(work, words, site.rows, &stacked.looked, &mut d, gradients);
+        self.words_backward(context, words, site.rows, &stacked.looked, &mut d, gradients);
         let Stacked { looked, words: (a, b), last: (c, e), .. } = stacked;
-        work.room.give_all([d, looked, a, b, c, e]);
+        context.recycle([d, looked, a, b, c, e]);
     }
 
     fn words_backward<T: Real>(
         &self,
-        work: &mut Work<'_, T>,
+        context: &mut TransformerContext<'_, T>,
         words: &[u32],
         rows: &Rows,
         looked: &[T],
         d: &mut [T],
         gradients: &mut Gradients<'_, T>,
     ) {
-        let (width, embedding) = (work.config.width, work.config.embedding);
+        let (width, embedding) = (context.config.width, context.config.embedding);
         if let Some(positions) = self.positions {
             let d_positions = gradients.of(positions);
             for rows in rows.ranges() {
                 let d = &d[rows.start * width..rows.end * width];
-                add(work.isa, d, &mut d_positions[..d.len()]);
+                add(context.isa, d, &mut d_positions[..d.len()]);
             }
         }
-        scale_add(work.isa, factor(work), &[], d);
+        scale_add(context.isa, factor(context), &[], d);
         match &self.map {
             Some(map) => {
-                map.learn(work, looked, d, gradients);
-                let mut d_looked = work.room.take(looked.len());
-                map.backward(work, d, &mut d_looked, Into::Replace);
+                map.learn(context, looked, d, gradients);
+                let mut d_looked = context.take(looked.len());
+                map.backward_into(context, d, &mut d_looked, Accumulate::Overwrite);
                 embed_backward(&d_looked, embedding, words, gradients.of(self.words));
-                work.room.give(d_looked);
+                context.recycle([d_looked]);
             }
             None => embed_backward(d, embedding, words, gradients.of(self.words)),
         }
@@ -141,54 +141,59 @@ impl Stack {
 }
 
 /// What words' vectors are multiplied by.
-fn factor<T: Real>(work: &Work<'_, T>) -> T {
-    if work.config.scale_words { T::from_f64((work.config.width as f64).sqrt()) } else { T::ONE }
+fn factor<T: Real>(context: &TransformerContext<'_, T>) -> T {
+    if context.config.scale_words { T::from_f64((context.config.width as f64).sqrt()) } else { T::ONE }
 }
 
 impl Body {
     /// The encoder's output.
-    pub(super) fn encode<T: Real>(&self, work: &mut Work<'_, T>, sequences: &Sequences) -> Buffer<T> {
-        let (stacked, memory) = self.encoder.forward(work, &sequences.source_words, source_site(sequences));
+    pub(super) fn encode<T: Real>(
+        &self,
+        context: &mut TransformerContext<'_, T>,
+        sequences: &Sequences,
+    ) -> Buffer<T> {
+        let (stacked, memory) =
+            self.encoder.forward(context, &sequences.source_words, source_site(sequences));
         let Stacked { looked, words: (a, b), last: (c, d), sublayers } = stacked;
         for trace in sublayers {
-            trace.give(work);
+            trace.give(context);
         }
-        work.room.give_all([looked, a, b, c, d]);
+        context.recycle([looked, a, b, c, d]);
         memory
     }
 
     /// Scores of the words, from what the last layer says.
-    pub(super) fn scores<T: Real>(&self, work: &mut Work<'_, T>, x: &[T]) -> Buffer<T> {
-        let Some(head) = &self.head else { return self.last_scores(work, x) };
-        let Headed { first, normal, steepness, read } = head.forward(work, x);
-        let scores = self.last_scores(work, &read);
-        work.room.give_all([first, normal, steepness, read]);
+    pub(super) fn scores<T: Real>(&self, context: &mut TransformerContext<'_, T>, x: &[T]) -> Buffer<T> {
+        let Some(head) = &self.head else { return self.last_scores(context, x) };
+        let Headed { first, normal, inverse_std, read } = head.forward(context, x);
+        let scores = self.last_scores(context, &read);
+        context.recycle([first, normal, inverse_std, read]);
         scores
     }
 
-    fn last_scores<T: Real>(&self, work: &mut Work<'_, T>, x: &[T]) -> Buffer<T> {
-        let mut scores = work.room.take(x.len() / self.output.inputs * self.output.outputs);
-        self.output.apply(work, x, &mut scores);
-        add_row(work.isa, self.output.bias(work), &mut scores, self.output.outputs);
+    fn last_scores<T: Real>(&self, context: &mut TransformerContext<'_, T>, x: &[T]) -> Buffer<T> {
+        let mut scores = context.take(x.len() / self.output.inputs * self.output.outputs);
+        self.output.forward_without_bias(context, x, &mut scores);
+        add_row(context.isa, self.output.bias(context), &mut scores, self.output.outputs);
         scores
     }
 
     /// The loss of some examples; its gradient is added to the gradients.
     pub(super) fn learn<T: Real>(
         &self,
-        work: &mut Work<'_, T>,
+        context: &mut TransformerContext<'_, T>,
         sequences: &Sequences,
         step: Step,
         gradients: &mut Gradients<'_, T>,
     ) -> Outcome {
         let source = source_site(sequences);
-        let (encoded, memory) = self.encoder.forward(work, &sequences.source_words, source);
+        let (encoded, memory) = self.encoder.forward(context, &sequences.source_words, source);
         let target =
             Site { rows: &sequences.target, memory_rows: &sequences.source, memory: &memory, place: DECODER };
-        let (decoded, x) = self.decoder.forward(work, &sequences.fed, target);
-        let headed = self.head.as_ref().map(|head| head.forward(work, &x));
+        let (decoded, x) = self.decoder.forward(context, &sequences.fed, target);
+        let headed = self.head.as_ref().map(|head| head.forward(context, &x));
         let read = headed.as_ref().map_or(&x, |headed| &headed.read);
-        let mut scores = self.last_scores(work, read);
+        let mut scores = self.last_scores(context, read);
         let classes = self.output.outputs;
         let is_right = |rows: std::ops::Range<usize>| {
             rows.into_iter()
@@ -196,59 +201,67 @@ impl Body {
         };
         let right = sequences.target.ranges().filter(|rows| is_right(rows.clone())).count();
         let (targets, factor) = (&sequences.target_words, T::from_f64(step.factor));
-        let loss = cross_entropy(work.isa, &mut scores, targets, factor, step.smoothing);
+        let loss = cross_entropy(context.isa, &mut scores, targets, factor, step.smoothing);
 
-        self.output.learn(work, read, &scores, gradients);
-        let mut d = work.room.take(x.len());
-        self.output.backward(work, &scores, &mut d, Into::Replace);
+        self.output.learn(context, read, &scores, gradients);
+        let mut d = context.take(x.len());
+        self.output.backward_into(context, &scores, &mut d, Accumulate::Overwrite);
         if let (Some(head), Some(headed)) = (&self.head, headed) {
-            head.backward(work, &x, headed, &mut d, gradients);
+            head.backward(context, &x, headed, &mut d, gradients);
         }
-        let mut d_memory = work.room.zeros(memory.len());
-        self.decoder.backward(work, &sequences.fed, target, decoded, d, &mut d_memory, gradients);
-        self.encoder.backward(work, &sequences.source_words, source, encoded, d_memory, &mut [], gradients);
-        work.room.give_all([memory, x, scores]);
+        let mut d_memory = context.zeros(memory.len());
+        self.decoder.backward(context, &sequences.fed, target, decoded, d, &mut d_memory, gradients);
+        self.encoder.backward(
+            context,
+            &sequences.source_words,
+            source,
+            encoded,
+            d_memory,
+            &mut [],
+            gradients,
+        );
+        context.recycle([memory, x, scores]);
         Outcome { loss, words: sequences.target_words.len(), right }
     }
 }
 
-/// What the head has computed and its way back needs.
+/// What the head has computed and its backward pass needs.
 struct Headed<T> {
     /// Before the activation.
     first: Buffer<T>,
     /// The normalisation.
     normal: Buffer<T>,
-    steepness: Buffer<T>,
+    inverse_std: Buffer<T>,
     /// What the output reads.
     read: Buffer<T>,
 }
 
 impl Head {
-    fn forward<T: Real>(&self, work: &mut Work<'_, T>, x: &[T]) -> Headed<T> {
-        let mut first = work.room.take(x.len());
-        self.dense.apply(work, x, &mut first);
-        let mut normal = work.room.take(x.len());
-        gelu(work.isa, self.dense.bias(work), &mut first, &mut normal);
-        let (steepness, read) = work.normalise(&self.norm, &mut normal);
-        Headed { first, normal, steepness, read }
+    fn forward<T: Real>(&self, context: &mut TransformerContext<'_, T>, x: &[T]) -> Headed<T> {
+        let mut first = context.take(x.len());
+        self.dense.forward_without_bias(context, x, &mut first);
+        let mut normal = context.take(x.len());
+        gelu(context.isa, self.dense.bias(context), &mut first, &mut normal);
+        let (inverse_std, read) = context.normalise(&self.norm, &mut normal);
+        Headed { first, normal, inverse_std, read }
     }
 
     /// From the gradient of what the output reads to that of what the last layer says, in place.
     fn backward<T: Real>(
         &self,
-        work: &mut Work<'_, T>,
+        context: &mut TransformerContext<'_, T>,
         x: &[T],
         headed: Headed<T>,
         d: &mut [T],
         gradients: &mut Gradients<'_, T>,
     ) {
-        let Headed { first, normal, steepness, read } = headed;
-        work.normalise_backward(&self.norm, &normal, &steepness, d, gradients);
-        gelu_backward(work.isa, &first, d);
-        self.dense.learn(work, x, d, gradients);
-        let d_first = work.room.copy(d);
-        self.dense.backward(work, &d_first, d, Into::Replace);
-        work.room.give_all([first, normal, steepness, read, d_first]);
+        let Headed { first, normal, inverse_std, read } = headed;
+        context.normalise_backward(&self.norm, &normal, &inverse_std, d, gradients);
+        gelu_backward(context.isa, &first, d);
+        self.dense.learn(context, x, d, gradients);
+        let d_first = context.copy(d);
+        self.dense.backward_into(context, &d_first, d, Accumulate::Overwrite);
+        context.recycle([first, normal, inverse_std, read, d_first]);
     }
 }
 

@@ -2,19 +2,20 @@
 
 use super::attention::{Columns, Heads, attend, attend_backward};
 use super::config::{Activation, Config, Norm, Positions};
-use super::model::{Kind, Linear, Relative, Sublayer};
+use super::context::TransformerContext;
+use super::model::{Kind, Relative, Sublayer};
 use super::sequences::Rows;
-use super::work::Work;
-use crate::kernels::{Into, Window, add, gelu, gelu_backward, relu, relu_backward, residual};
+use crate::kernels::{Accumulate, Window, add, gelu, gelu_backward, relu, relu_backward, residual};
+use crate::linear::Linear;
 use crate::{Buffer, Gradients, Real};
 
-/// What a sub-layer has computed and its way back needs.
+/// What a sub-layer has computed and its backward pass needs.
 pub(super) struct Trace<T> {
     /// What the sub-layer read.
     input: Buffer<T>,
     /// Rows of mean 0 and variance 1, and one over the deviation that they had.
     normal: Buffer<T>,
-    steepness: Buffer<T>,
+    inverse_std: Buffer<T>,
     inner: Inner<T>,
 }
 
@@ -89,75 +90,80 @@ impl Sublayer {
     /// Reads `x` and returns what the next sub-layer reads.
     pub(super) fn forward<T: Real>(
         &self,
-        work: &mut Work<'_, T>,
+        context: &mut TransformerContext<'_, T>,
         site: Site<'_, T>,
         x: Buffer<T>,
     ) -> (Trace<T>, Buffer<T>) {
-        let width = work.config.width;
-        let is_post = work.config.norm == Norm::Post;
-        let (mut normal, mut steepness) = (Buffer::default(), Buffer::default());
+        let width = context.config.width;
+        let is_post = context.config.norm == Norm::Post;
+        let (mut normal, mut inverse_std) = (Buffer::default(), Buffer::default());
         let mut before = Buffer::default();
         let input = if is_post {
             x
         } else {
-            normal = work.room.copy(&x);
+            normal = context.copy(&x);
             before = x;
             let read;
-            (steepness, read) = work.normalise(&self.norm, &mut normal);
+            (inverse_std, read) = context.normalise(&self.norm, &mut normal);
             read
         };
-        let inner = self.inner(work, site, &input);
-        let mut out = work.room.take(input.len());
-        self.output.apply(work, &inner.last, &mut out);
-        let bias = self.output.bias(work);
+        let inner = self.inner(context, site, &input);
+        let mut out = context.take(input.len());
+        self.output.forward_without_bias(context, &inner.last, &mut out);
+        let bias = self.output.bias(context);
         let kept = if is_post { &input } else { &before };
-        if work.dropout > 0.0 {
+        if context.dropout > 0.0 {
             if !bias.is_empty() {
-                crate::kernels::add_row(work.isa, bias, &mut out, width);
+                crate::kernels::add_row(context.isa, bias, &mut out, width);
             }
-            work.drop(site.rows, site.place, &mut out, width);
-            residual(work.isa, kept, &[], &mut out, width);
+            context.drop(site.rows, site.place, &mut out, width);
+            residual(context.isa, kept, &[], &mut out, width);
         } else {
-            residual(work.isa, kept, bias, &mut out, width);
+            residual(context.isa, kept, bias, &mut out, width);
         }
-        work.room.give(before);
+        context.recycle([before]);
         if is_post {
             let y;
-            (steepness, y) = work.normalise(&self.norm, &mut out);
-            (Trace { input, normal: out, steepness, inner }, y)
+            (inverse_std, y) = context.normalise(&self.norm, &mut out);
+            (Trace { input, normal: out, inverse_std, inner }, y)
         } else {
-            (Trace { input, normal, steepness, inner }, out)
+            (Trace { input, normal, inverse_std, inner }, out)
         }
     }
 
     /// What comes before the output matrix.
-    fn inner<T: Real>(&self, work: &mut Work<'_, T>, site: Site<'_, T>, input: &[T]) -> Inner<T> {
+    fn inner<T: Real>(
+        &self,
+        context: &mut TransformerContext<'_, T>,
+        site: Site<'_, T>,
+        input: &[T],
+    ) -> Inner<T> {
         match self.kind {
             Kind::Itself { input: projection, relative, causal } => {
-                let first = projection.forward(work, input);
-                let heads = site.itself(work.config, relative, causal);
-                let distances = distances(work, &heads);
-                Inner::attended(work, heads, first, Buffer::default(), distances)
+                let first = projection.forward(context, input);
+                let heads = site.itself(context.config, relative, causal);
+                let distances = distances(context, &heads);
+                Inner::attended(context, heads, first, Buffer::default(), distances)
             }
             Kind::Cross { query, memory } => {
-                let (first, memory) = (query.forward(work, input), memory.forward(work, site.memory));
-                let heads = site.cross(work.config);
-                Inner::attended(work, heads, first, memory, Buffer::default())
+                let (first, memory) = (query.forward(context, input), memory.forward(context, site.memory));
+                let heads = site.cross(context.config);
+                Inner::attended(context, heads, first, memory, Buffer::default())
             }
             Kind::Feed { input: map } => {
-                let mut hidden = work.room.take(input.len() / map.inputs * map.outputs);
-                map.apply(work, input, &mut hidden);
-                let bias = map.bias(work);
+                let mut hidden = context.take(input.len() / map.inputs * map.outputs);
+                map.forward_without_bias(context, input, &mut hidden);
+                let bias = map.bias(context);
                 let mut first = Buffer::default();
-                if work.config.activation == Activation::Relu {
-                    relu(work.isa, bias, &mut hidden);
+                if context.config.activation == Activation::Relu {
+                    relu(context.isa, bias, &mut hidden);
                 } else {
                     first = hidden;
-                    hidden = work.room.take(first.len());
-                    gelu(work.isa, bias, &mut first, &mut hidden);
+                    hidden = context.take(first.len());
+                    gelu(context.isa, bias, &mut first, &mut hidden);
                 }
-                if work.config.drop_hidden {
-                    work.drop(site.rows, site.place | HIDDEN, &mut hidden, map.outputs);
+                if context.config.drop_hidden {
+                    context.drop(site.rows, site.place | HIDDEN, &mut hidden, map.outputs);
                 }
                 let none = Buffer::default;
                 Inner { first, memory: none(), distances: none(), weights: none(), last: hidden }
@@ -168,32 +174,41 @@ impl Sublayer {
     /// From the gradient of what the next sub-layer reads to that of what this one read. `d_memory` is added to.
     pub(super) fn backward<T: Real>(
         &self,
-        work: &mut Work<'_, T>,
+        context: &mut TransformerContext<'_, T>,
         site: Site<'_, T>,
         trace: Trace<T>,
         mut d: Buffer<T>,
         d_memory: &mut [T],
         gradients: &mut Gradients<'_, T>,
     ) -> Buffer<T> {
-        let is_post = work.config.norm == Norm::Post;
-        let Trace { input, normal, steepness, inner } = trace;
+        let is_post = context.config.norm == Norm::Post;
+        let Trace { input, normal, inverse_std, inner } = trace;
         if is_post {
-            work.normalise_backward(&self.norm, &normal, &steepness, &mut d, gradients);
+            context.normalise_backward(&self.norm, &normal, &inverse_std, &mut d, gradients);
         }
-        let mut d_out = work.room.copy(&d);
-        work.drop(site.rows, site.place, &mut d_out, self.output.outputs);
-        self.output.learn(work, &inner.last, &d_out, gradients);
-        let mut d_last = work.room.take(inner.last.len());
-        self.output.backward(work, &d_out, &mut d_last, Into::Replace);
+        let mut d_out = context.copy(&d);
+        context.drop(site.rows, site.place, &mut d_out, self.output.outputs);
+        self.output.learn(context, &inner.last, &d_out, gradients);
+        let mut d_last = context.take(inner.last.len());
+        self.output.backward_into(context, &d_out, &mut d_last, Accumulate::Overwrite);
         if is_post {
-            self.inner_backward(work, site, inner, &input, d_last, (&mut d, Into::Add), d_memory, gradients);
+            self.inner_backward(
+                context,
+                site,
+                inner,
+                &input,
+                d_last,
+                (&mut d, Accumulate::Add),
+                d_memory,
+                gradients,
+            );
         } else {
-            let into = (&mut d_out[..], Into::Replace);
-            self.inner_backward(work, site, inner, &input, d_last, into, d_memory, gradients);
-            work.normalise_backward(&self.norm, &normal, &steepness, &mut d_out, gradients);
-            add(work.isa, &d_out, &mut d);
+            let into = (&mut d_out[..], Accumulate::Overwrite);
+            self.inner_backward(context, site, inner, &input, d_last, into, d_memory, gradients);
+            context.normalise_backward(&self.norm, &normal, &inverse_std, &mut d_out, gradients);
+            add(context.isa, &d_out, &mut d);
         }
-        work.room.give_all([input, normal, steepness, d_out]);
+        context.recycle([input, normal, inverse_std, d_out]);
         d
     }
 
@@ -201,29 +216,31 @@ impl Sublayer {
     #[allow(clippy::too_many_arguments)]
     fn inner_backward<T: Real>(
         &self,
-        work: &mut Work<'_, T>,
+        context: &mut TransformerContext<'_, T>,
         site: Site<'_, T>,
         inner: Inner<T>,
         input: &[T],
         mut d_last: Buffer<T>,
-        (d_input, into): (&mut [T], Into),
+        (d_input, into): (&mut [T], Accumulate),
         d_memory: &mut [T],
         gradients: &mut Gradients<'_, T>,
     ) {
-        let mut through =
-            |work: &mut Work<'_, T>, linear: Linear, d: &[T], gradients: &mut Gradients<'_, T>| {
-                linear.learn(work, input, d, gradients);
-                linear.backward(work, d, d_input, into);
-            };
+        let mut through = |context: &mut TransformerContext<'_, T>,
+                           linear: Linear,
+                           d: &[T],
+                           gradients: &mut Gradients<'_, T>| {
+            linear.learn(context, input, d, gradients);
+            linear.backward_into(context, d, d_input, into);
+        };
         match self.kind {
             Kind::Itself { input: projection, relative, causal } => {
-                let mut d = work.room.take(inner.first.len());
-                let mut d_distances = work.room.zeros(inner.distances.len());
-                let heads = site.itself(work.config, relative, causal);
+                let mut d = context.take(inner.first.len());
+                let mut d_distances = context.zeros(inner.distances.len());
+                let heads = site.itself(context.config, relative, causal);
                 let buffers = [&inner.first[..], &[]];
                 let into = [&mut d[..], &mut []];
                 attend_backward(
-                    work,
+                    context,
                     heads,
                     buffers,
                     &inner.distances,
@@ -234,42 +251,52 @@ impl Sublayer {
                     gradients,
                 );
                 if let Some((relative, window)) = heads.relative {
-                    let mut codes = work.room.take(window.len() * work.config.width);
-                    work.codes.window(window, &mut codes);
-                    relative.distance.learn(work, &codes, &d_distances, gradients);
-                    work.room.give(codes);
+                    let mut codes = context.take(window.len() * context.config.width);
+                    context.codes.window(window, &mut codes);
+                    relative.distance.learn(context, &codes, &d_distances, gradients);
+                    context.recycle([codes]);
                 }
-                through(work, projection, &d, gradients);
-                work.room.give_all([d, d_distances]);
+                through(context, projection, &d, gradients);
+                context.recycle([d, d_distances]);
             }
             Kind::Cross { query, memory } => {
-                let mut d = work.room.take(inner.first.len());
-                let mut d_pairs = work.room.take(inner.memory.len());
+                let mut d = context.take(inner.first.len());
+                let mut d_pairs = context.take(inner.memory.len());
                 let buffers = [&inner.first[..], &inner.memory];
                 let into = [&mut d[..], &mut d_pairs];
-                let heads = site.cross(work.config);
-                attend_backward(work, heads, buffers, &[], &inner.weights, &d_last, into, &mut [], gradients);
-                through(work, query, &d, gradients);
-                memory.learn(work, site.memory, &d_pairs, gradients);
-                memory.backward(work, &d_pairs, d_memory, Into::Add);
-                work.room.give_all([d, d_pairs]);
+                let heads = site.cross(context.config);
+                attend_backward(
+                    context,
+                    heads,
+                    buffers,
+                    &[],
+                    &inner.weights,
+                    &d_last,
+                    into,
+                    &mut [],
+                    gradients,
+                );
+                through(context, query, &d, gradients);
+                memory.learn(context, site.memory, &d_pairs, gradients);
+                memory.backward_into(context, &d_pairs, d_memory, Accumulate::Add);
+                context.recycle([d, d_pairs]);
             }
             Kind::Feed { input: map } => {
-                let drops = work.dropout > 0.0 && work.config.drop_hidden;
-                if work.config.activation == Activation::Relu {
-                    let factor = if drops { 1.0 / (1.0 - work.dropout) } else { 1.0 };
-                    relu_backward(work.isa, &inner.last, T::from_f64(factor), &mut d_last);
+                let drops = context.dropout > 0.0 && context.config.drop_hidden;
+                if context.config.activation == Activation::Relu {
+                    let factor = if drops { 1.0 / (1.0 - context.dropout) } else { 1.0 };
+                    relu_backward(context.isa, &inner.last, T::from_f64(factor), &mut d_last);
                 } else {
                     if drops {
-                        work.drop(site.rows, site.place | HIDDEN, &mut d_last, map.outputs);
+                        context.drop(site.rows, site.place | HIDDEN, &mut d_last, map.outputs);
                     }
-                    gelu_backward(work.isa, &inner.first, &mut d_last);
+                    gelu_backward(context.isa, &inner.first, &mut d_last);
                 }
-                through(work, map, &d_last, gradients);
+                through(context, map, &d_last, gradients);
             }
         }
-        work.room.give(d_last);
-        inner.give(work);
+        context.recycle([d_last]);
+        inner.give(context);
     }
 }
 
@@ -278,39 +305,39 @@ pub(super) const HIDDEN: u64 = 1 << 32;
 
 impl<T: Real> Inner<T> {
     fn attended(
-        work: &mut Work<'_, T>,
+        context: &mut TransformerContext<'_, T>,
         heads: Heads<'_>,
         first: Buffer<T>,
         memory: Buffer<T>,
         distances: Buffer<T>,
     ) -> Self {
-        let mut weights = work.room.take(heads.weights(work.config.heads));
-        let mut last = work.room.take(heads.queries.total() * work.config.width);
-        attend(work, heads, [&first, &memory], &distances, &mut weights, &mut last);
+        let mut weights = context.take(heads.weights(context.config.heads));
+        let mut last = context.take(heads.queries.total() * context.config.width);
+        attend(context, heads, [&first, &memory], &distances, &mut weights, &mut last);
         Self { first, memory, distances, weights, last }
     }
 
-    fn give(self, work: &mut Work<'_, T>) {
+    fn give(self, context: &mut TransformerContext<'_, T>) {
         let Self { first, memory, distances, weights, last } = self;
-        work.room.give_all([first, memory, distances, weights, last]);
+        context.recycle([first, memory, distances, weights, last]);
     }
 }
 
 impl<T: Real> Trace<T> {
-    /// Gives the buffers back where there is no way back.
-    pub(super) fn give(self, work: &mut Work<'_, T>) {
-        let Self { input, normal, steepness, inner } = self;
-        inner.give(work);
-        work.room.give_all([input, normal, steepness]);
+    /// Returns the buffers to the workspace where there is no backward pass.
+    pub(super) fn give(self, context: &mut TransformerContext<'_, T>) {
+        let Self { input, normal, inverse_std, inner } = self;
+        inner.give(context);
+        context.recycle([input, normal, inverse_std]);
     }
 }
 
 /// The vectors of the distances in the window; none where distances do not count.
-fn distances<T: Real>(work: &mut Work<'_, T>, heads: &Heads<'_>) -> Buffer<T> {
+fn distances<T: Real>(context: &mut TransformerContext<'_, T>, heads: &Heads<'_>) -> Buffer<T> {
     let Some((relative, window)) = heads.relative else { return Buffer::default() };
-    let mut codes = work.room.take(window.len() * work.config.width);
-    work.codes.window(window, &mut codes);
-    let distances = relative.distance.forward(work, &codes);
-    work.room.give(codes);
+    let mut codes = context.take(window.len() * context.config.width);
+    context.codes.window(window, &mut codes);
+    let distances = relative.distance.forward(context, &codes);
+    context.recycle([codes]);
     distances
 }

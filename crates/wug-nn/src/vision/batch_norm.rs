@@ -2,7 +2,7 @@ use rayon::prelude::*;
 
 use super::GROUP;
 use crate::kernels::{batch_norm, batch_norm_backward, batch_norm_sums};
-use crate::network::Pass;
+use crate::network::Context;
 use crate::parameters::{Gradients, Id, Layout, Start};
 use crate::{Buffer, Real};
 
@@ -31,7 +31,7 @@ pub(super) type Running<T> = Vec<(Id, Vec<T>)>;
 pub(super) struct Normalised<T> {
     mean: Buffer<T>,
     /// One over the deviation.
-    steepness: Buffer<T>,
+    inverse_std: Buffer<T>,
 }
 
 impl BatchNorm {
@@ -46,7 +46,7 @@ impl BatchNorm {
     /// Notes what they make of the running ones.
     pub(super) fn of_batch<T: Real>(
         &self,
-        pass: &mut Pass<'_, T>,
+        context: &mut Context<'_, T>,
         blocks: &[T],
         (images, places): (usize, usize),
         running: &mut Running<T>,
@@ -67,31 +67,31 @@ impl BatchNorm {
             count = all;
         }
         let mut mix = |id: Id, new: &dyn Fn(usize) -> f64| {
-            let old = pass.flat(id).iter().enumerate();
+            let old = context.flat(id).iter().enumerate();
             let mixed = old.map(|(i, old)| T::from_f64((1.0 - MOMENTUM) * old.to_f64() + MOMENTUM * new(i)));
             running.push((id, mixed.collect()));
         };
         mix(self.mean, &|i| mean[i]);
         mix(self.variance, &|i| squares[i] / (count - 1.0).max(1.0));
         let variance = squares.iter().map(|&squares| squares / count.max(1.0));
-        self.normalised(pass, mean.iter().copied(), variance)
+        self.normalised(context, mean.iter().copied(), variance)
     }
 
     /// The running mean and variance.
-    pub(super) fn of_all<T: Real>(&self, pass: &mut Pass<'_, T>) -> Normalised<T> {
-        let (mean, variance) = (pass.flat(self.mean), pass.flat(self.variance));
-        self.normalised(pass, mean.iter().map(|x| x.to_f64()), variance.iter().map(|x| x.to_f64()))
+    pub(super) fn of_all<T: Real>(&self, context: &mut Context<'_, T>) -> Normalised<T> {
+        let (mean, variance) = (context.flat(self.mean), context.flat(self.variance));
+        self.normalised(context, mean.iter().map(|x| x.to_f64()), variance.iter().map(|x| x.to_f64()))
     }
 
     fn normalised<T: Real>(
         &self,
-        pass: &mut Pass<'_, T>,
+        context: &mut Context<'_, T>,
         mean: impl Iterator<Item = f64>,
         variance: impl Iterator<Item = f64>,
     ) -> Normalised<T> {
-        let mut by = Normalised { mean: pass.any(self.width), steepness: pass.any(self.width) };
+        let mut by = Normalised { mean: context.take(self.width), inverse_std: context.take(self.width) };
         by.mean.iter_mut().zip(mean).for_each(|(to, mean)| *to = T::from_f64(mean));
-        by.steepness
+        by.inverse_std
             .iter_mut()
             .zip(variance)
             .for_each(|(to, variance)| *to = T::from_f64(1.0 / (variance + EPSILON).sqrt()));
@@ -101,38 +101,39 @@ impl BatchNorm {
     /// What comes out, with what is beside it added, if anything is, and then rectified or not.
     pub(super) fn forward<T: Real>(
         &self,
-        pass: &mut Pass<'_, T>,
+        context: &mut Context<'_, T>,
         by: &Normalised<T>,
         x: &[T],
         beside: &[T],
         rectify: bool,
     ) -> Buffer<T> {
-        let (isa, size) = (pass.isa, ROWS * self.width);
-        let (mut y, mut scale, mut shift) = (pass.any(x.len()), pass.any(self.width), pass.any(self.width));
+        let (isa, size) = (context.isa, ROWS * self.width);
+        let (mut y, mut scale, mut shift) =
+            (context.take(x.len()), context.take(self.width), context.take(self.width));
         for (i, (scale, shift)) in scale.iter_mut().zip(&mut shift).enumerate() {
-            *scale = pass.flat(self.scale)[i] * by.steepness[i];
-            *shift = pass.flat(self.shift)[i] - by.mean[i] * *scale;
+            *scale = context.flat(self.scale)[i] * by.inverse_std[i];
+            *shift = context.flat(self.shift)[i] - by.mean[i] * *scale;
         }
         y.par_chunks_mut(size).enumerate().for_each(|(i, y)| {
             let rows = i * size..i * size + y.len();
             let beside = if beside.is_empty() { beside } else { &beside[rows.clone()] };
             batch_norm(isa, &x[rows], &scale, &shift, beside, rectify, y);
         });
-        pass.recycle([scale, shift]);
+        context.recycle([scale, shift]);
         y
     }
 
     /// From the gradient of what came out to that of `x`, in place.
     pub(super) fn backward<T: Real>(
         &self,
-        pass: &mut Pass<'_, T>,
+        context: &mut Context<'_, T>,
         by: &Normalised<T>,
         x: &[T],
         d: &mut [T],
         gradients: &mut Gradients<'_, T>,
     ) {
-        let (isa, width, size) = (pass.isa, self.width, ROWS * self.width);
-        let mut blocks = pass.any(x.len().div_ceil(size) * 2 * width);
+        let (isa, width, size) = (context.isa, self.width, ROWS * self.width);
+        let mut blocks = context.take(x.len().div_ceil(size) * 2 * width);
         let rows = x.par_chunks(size).zip(d.par_chunks(size));
         blocks.par_chunks_mut(2 * width).zip(rows).for_each(|(block, (x, d))| {
             let (sum, product) = block.split_at_mut(width);
@@ -144,12 +145,13 @@ impl BatchNorm {
         }
         let (sum, product) = sums.split_at(width);
         let count = (x.len() / width) as f64;
-        let [mut factor, mut slope, mut less] = [pass.any(width), pass.any(width), pass.any(width)];
+        let [mut factor, mut slope, mut less] =
+            [context.take(width), context.take(width), context.take(width)];
         for i in 0..width {
-            let steepness = by.steepness[i].to_f64();
-            let scale = pass.flat(self.scale)[i].to_f64() * steepness;
+            let inverse_std = by.inverse_std[i].to_f64();
+            let scale = context.flat(self.scale)[i].to_f64() * inverse_std;
             factor[i] = T::from_f64(scale);
-            slope[i] = T::from_f64(scale * steepness * steepness * product[i] / count);
+            slope[i] = T::from_f64(scale * inverse_std * inverse_std * product[i] / count);
             less[i] = T::from_f64(scale * sum[i] / count);
         }
         d.par_chunks_mut(size)
@@ -157,16 +159,16 @@ impl BatchNorm {
             .for_each(|(d, x)| batch_norm_backward(isa, x, &by.mean, &factor, &slope, &less, d));
         let (d_scale, d_shift) = gradients.two(self.scale, self.shift);
         for i in 0..width {
-            d_scale[i] += T::from_f64(product[i] * by.steepness[i].to_f64());
+            d_scale[i] += T::from_f64(product[i] * by.inverse_std[i].to_f64());
             d_shift[i] += T::from_f64(sum[i]);
         }
-        pass.recycle([blocks, factor, slope, less]);
+        context.recycle([blocks, factor, slope, less]);
     }
 }
 
 impl<T: Real> Normalised<T> {
-    /// Gives the room back.
-    pub(super) fn recycle(self, pass: &mut Pass<'_, T>) {
-        pass.recycle([self.mean, self.steepness]);
+    /// Returns the buffers to the workspace.
+    pub(super) fn recycle(self, context: &mut Context<'_, T>) {
+        context.recycle([self.mean, self.inverse_std]);
     }
 }

@@ -9,7 +9,7 @@ use super::trunk::{Body, Trunk};
 use super::{GROUP, as_places, as_rows};
 use crate::Real;
 use crate::kernels::{cross_entropy, largest};
-use crate::network::{Network, Outcome, Pass, Query, Sequence, Shard};
+use crate::network::{Context, Network, Outcome, Query, Sequence, Shard};
 use crate::parameters::{Gradients, Layout};
 
 /// Examples that are answered together.
@@ -72,6 +72,13 @@ impl<T: Real> Classifier<T> {
     }
 }
 
+impl Classifier<f32> {
+    /// The network in single precision. Compiled here, once, and not in every crate that trains one.
+    pub fn network(self) -> Box<dyn Network<f32>> {
+        Box::new(self)
+    }
+}
+
 impl<T: Real> Network<T> for Classifier<T> {
     fn layout(&self) -> &Layout {
         &self.layout
@@ -83,44 +90,49 @@ impl<T: Real> Network<T> for Classifier<T> {
 
     /// # Panics
     /// If a source is not as many images of the size as the configuration says.
-    fn learn(&self, pass: &mut Pass<'_, T>, shard: &Shard<'_>, gradients: &mut Gradients<'_, T>) -> Outcome {
+    fn learn(
+        &self,
+        context: &mut Context<'_, T>,
+        shard: &Shard<'_>,
+        gradients: &mut Gradients<'_, T>,
+    ) -> Outcome {
         let images = self.images(shard.lessons.iter().map(|lesson| lesson.source));
         let examples = shard.lessons.len();
         let mut running = Running::new();
-        let read = self.trunk.read(pass, &images, self.config.pixel);
-        let seen = self.trunk.forward(pass, read, Some(&mut running));
-        let features = as_rows(pass, seen.output(), self.trunk.places, self.trunk.width);
+        let read = self.trunk.read(context, &images, self.config.pixel);
+        let seen = self.trunk.forward(context, read, Some(&mut running));
+        let features = as_rows(context, seen.output(), self.trunk.places, self.trunk.width);
         let keys = shard
             .step
             .key
             .map(|key| (0..examples).map(|i| head::key(key, shard.first + i)).collect::<Vec<u64>>());
-        let mut judged = self.head.forward(pass, features, examples, keys.as_deref());
+        let mut judged = self.head.forward(context, features, examples, keys.as_deref());
         let targets: Vec<u32> = shard.lessons.iter().map(|lesson| lesson.target[0].max(1) - 1).collect();
         let classes = self.config.classes;
         let said = judged.scores.chunks_exact(classes).map(largest);
         let right = said.zip(&targets).filter(|(said, target)| said == *target).count();
         let (factor, smoothing) = (T::from_f64(shard.step.factor), shard.step.smoothing);
-        let loss = cross_entropy(pass.isa, &mut judged.scores, &targets, factor, smoothing);
-        let d = self.head.backward(pass, judged, keys.is_some(), gradients);
-        let d_seen = as_places(pass, &d, self.trunk.places, self.trunk.width);
-        pass.recycle([d]);
-        self.trunk.backward(pass, seen, d_seen, gradients);
+        let loss = cross_entropy(context.isa, &mut judged.scores, &targets, factor, smoothing);
+        let d = self.head.backward(context, judged, keys.is_some(), gradients);
+        let d_seen = as_places(context, &d, self.trunk.places, self.trunk.width);
+        context.recycle([d]);
+        self.trunk.backward(context, seen, d_seen, gradients);
         *self.running.lock().unwrap_or_else(PoisonError::into_inner) = running;
         Outcome { loss, words: examples, right }
     }
 
-    fn answer(&self, pass: &mut Pass<'_, T>, queries: &[Query<'_>], _: usize) -> Vec<Option<Vec<u32>>> {
+    fn answer(&self, context: &mut Context<'_, T>, queries: &[Query<'_>], _: usize) -> Vec<Option<Vec<u32>>> {
         let mut answers = Vec::with_capacity(queries.len());
         for queries in queries.chunks(ANSWERED) {
             let images = self.images(queries.iter().map(|query| query.source));
-            let read = self.trunk.read(pass, &images, self.config.pixel);
-            let seen = self.trunk.forward(pass, read, None);
-            let features = as_rows(pass, seen.output(), self.trunk.places, self.trunk.width);
-            seen.recycle(pass);
-            let judged: Judged<T> = self.head.forward(pass, features, queries.len(), None);
+            let read = self.trunk.read(context, &images, self.config.pixel);
+            let seen = self.trunk.forward(context, read, None);
+            let features = as_rows(context, seen.output(), self.trunk.places, self.trunk.width);
+            seen.recycle(context);
+            let judged: Judged<T> = self.head.forward(context, features, queries.len(), None);
             let said = judged.scores.chunks_exact(self.config.classes).map(largest);
             answers.extend(said.map(|class| Some(vec![class + 1])));
-            judged.recycle(pass);
+            judged.recycle(context);
         }
         answers
     }

@@ -2,8 +2,10 @@ use rayon::prelude::*;
 
 use super::GROUP;
 use super::geometry::{Lists, Size, Window, seen_by};
-use crate::kernels::{Correlated, DEPTH, Gathered, Into, Segment, add_columns, correlate, gather_product};
-use crate::network::Pass;
+use crate::kernels::{
+    Accumulate, Correlated, DEPTH, Gathered, Segment, add_columns, correlate, gather_product,
+};
+use crate::network::Context;
 use crate::parameters::{Gradients, Id, Layout, Start};
 use crate::{Buffer, Real};
 
@@ -128,14 +130,14 @@ impl Convolution {
     /// so many numbers of `beside`.
     pub(super) fn forward<T: Real>(
         &self,
-        pass: &mut Pass<'_, T>,
+        context: &mut Context<'_, T>,
         x: &[T],
         (beside, room): (&mut [T], usize),
         finish: impl Fn(&mut [T], &mut [T]) + Sync,
     ) -> Buffer<T> {
         let images = x.len() / self.input;
-        let mut out = pass.any(images * self.places * self.outputs);
-        let (isa, right) = (pass.isa, pass.weights.forward(self.kernels));
+        let mut out = context.take(images * self.places * self.outputs);
+        let (isa, right) = (context.isa, context.weights.forward(self.kernels));
         let groups = out.par_chunks_mut(GROUP * self.places * self.outputs);
         let groups = groups.zip(x.par_chunks(GROUP * self.input));
         groups.zip(beside.par_chunks_mut(self.places * room)).for_each(|((out, x), beside)| {
@@ -145,7 +147,7 @@ impl Convolution {
             places.enumerate().for_each(|(place, (out, beside))| {
                 let segments = self.forward.of(place);
                 let left = Gathered { data: x, segments, unit, stride, depth: self.depth };
-                gather_product(isa, left, right, 0..images, out, Into::Replace);
+                gather_product(isa, left, right, 0..images, out, Accumulate::Overwrite);
                 finish(out, beside);
             });
         });
@@ -153,9 +155,15 @@ impl Convolution {
     }
 
     /// The gradient of the input from that of the output, or that added to what is there.
-    pub(super) fn backward<T: Real>(&self, pass: &mut Pass<'_, T>, d: &[T], d_x: &mut [T], into: Into) {
+    pub(super) fn backward<T: Real>(
+        &self,
+        context: &mut Context<'_, T>,
+        d: &[T],
+        d_x: &mut [T],
+        into: Accumulate,
+    ) {
         assert!(!self.is_first, "images have no gradient");
-        let (isa, right) = (pass.isa, pass.weights.backward(self.kernels));
+        let (isa, right) = (context.isa, context.weights.backward(self.kernels));
         let groups = d_x.par_chunks_mut(GROUP * self.input);
         groups.zip(d.par_chunks(GROUP * self.places * self.outputs)).for_each(|(d_x, d)| {
             let images = d_x.len() / self.input;
@@ -171,12 +179,12 @@ impl Convolution {
     /// Adds the gradients of the kernels and the bias.
     pub(super) fn learn<T: Real>(
         &self,
-        pass: &mut Pass<'_, T>,
+        context: &mut Context<'_, T>,
         x: &[T],
         d: &[T],
         gradients: &mut Gradients<'_, T>,
     ) {
-        let (isa, columns) = (pass.isa, self.outputs);
+        let (isa, columns) = (context.isa, self.outputs);
         let d_kernels = gradients.of(self.kernels);
         d_kernels.par_chunks_mut(self.depth * columns).enumerate().for_each(|(tap, d_kernels)| {
             d_kernels.par_chunks_mut(ROWS * columns).enumerate().for_each(|(block, out)| {

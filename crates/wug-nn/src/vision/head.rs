@@ -1,9 +1,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::batch::mix;
-use crate::kernels::{Into, View, add, add_columns, drop_rows, relu, relu_backward};
+use crate::kernels::{Accumulate, View, add, add_columns, drop_rows, relu, relu_backward};
 use crate::linear::Linear;
-use crate::network::Pass;
+use crate::network::Context;
 use crate::parameters::{Gradients, Layout};
 use crate::recurrent::layer::{Cell, Input, Layer, State, Trace};
 use crate::{Buffer, Real, Steps};
@@ -68,7 +68,7 @@ struct Relation {
     sums: Vec<Linear>,
 }
 
-/// What a head has computed and its way back needs.
+/// What a head has computed and its backward pass needs.
 pub(super) struct Judged<T> {
     /// Inputs of layers and, last, what the output reads.
     layers: Vec<Buffer<T>>,
@@ -77,13 +77,13 @@ pub(super) struct Judged<T> {
 }
 
 impl<T: Real> Judged<T> {
-    /// Gives the room back.
-    pub(super) fn recycle(self, pass: &mut Pass<'_, T>) {
+    /// Returns the buffers to the workspace.
+    pub(super) fn recycle(self, context: &mut Context<'_, T>) {
         let Self { layers, trace, scores } = self;
-        pass.recycle(layers);
-        pass.recycle([scores]);
+        context.recycle(layers);
+        context.recycle([scores]);
         if let Some(trace) = trace {
-            trace.recycle(pass);
+            trace.recycle(context);
         }
     }
 }
@@ -124,7 +124,7 @@ impl Laid {
     /// second. With keys, one for each example, some units are dropped.
     pub(super) fn forward<T: Real>(
         &self,
-        pass: &mut Pass<'_, T>,
+        context: &mut Context<'_, T>,
         x: Buffer<T>,
         examples: usize,
         keys: Option<&[u64]>,
@@ -132,21 +132,21 @@ impl Laid {
         let mut layers = vec![x];
         let mut trace = None;
         match &self.kind {
-            Kind::Hidden(linear) => layers.push(rectified(pass, linear, &layers[0])),
+            Kind::Hidden(linear) => layers.push(rectified(context, linear, &layers[0])),
             Kind::Lstm(layer) => {
                 let rows = layers[0].len() / layer.inputs[0].1;
                 let steps = Steps::new(&vec![rows / examples.max(1); examples]);
-                let mut run = Trace::new(pass, layer, rows);
-                run.run(pass, layer, &steps, Input::Rows(&layers[0]), None, false);
+                let mut run = Trace::new(context, layer, rows);
+                run.run(context, layer, &steps, Input::Rows(&layers[0]), None, false);
                 layers.push(run.last(layer, &steps, false).state);
                 trace = Some(run);
             }
-            Kind::Relation(relation) => relation.forward(pass, &mut layers, examples),
+            Kind::Relation(relation) => relation.forward(context, &mut layers, examples),
         }
         if let (Some(keys), Some(last), true) = (keys, layers.last_mut(), self.head.dropout() > 0.0) {
-            drop_rows(pass.isa, keys, self.head.dropout(), last, self.output.inputs);
+            drop_rows(context.isa, keys, self.head.dropout(), last, self.output.inputs);
         }
-        let scores = self.output.forward(pass, &layers[layers.len() - 1]);
+        let scores = self.output.forward(context, &layers[layers.len() - 1]);
         Judged { layers, trace, scores }
     }
 
@@ -154,19 +154,19 @@ impl Laid {
     /// rectification sends no gradient to.
     pub(super) fn backward<T: Real>(
         &self,
-        pass: &mut Pass<'_, T>,
+        context: &mut Context<'_, T>,
         judged: Judged<T>,
         drops: bool,
         gradients: &mut Gradients<'_, T>,
     ) -> Buffer<T> {
         let Judged { mut layers, trace, scores } = judged;
         let Some(last) = layers.pop() else { return Buffer::default() };
-        self.output.learn(pass, &last, &scores, gradients);
-        let d = self.output.backward(pass, &scores);
+        self.output.learn(context, &last, &scores, gradients);
+        let d = self.output.backward(context, &scores);
         let factor = T::from_f64(if drops { 1.0 / (1.0 - self.head.dropout()) } else { 1.0 });
         let d = match (&self.kind, trace) {
             (Kind::Hidden(linear), _) => {
-                rectified_backward(pass, linear, &layers[0], (&last, factor), d, gradients)
+                rectified_backward(context, linear, &layers[0], (&last, factor), d, gradients)
             }
             (Kind::Lstm(layer), Some(mut trace)) => {
                 let rows = layers[0].len() / layer.inputs[0].1;
@@ -174,60 +174,66 @@ impl Laid {
                 let steps = Steps::new(&vec![rows / examples.max(1); examples]);
                 let mut carry = State::zeros(layer, examples);
                 carry.state.copy_from_slice(&d);
-                let mut d_state = pass.zeros(rows * layer.hidden);
-                trace.run_backward(pass, layer, &steps, &mut d_state, &mut carry, false);
-                trace.learn(pass, layer, gradients);
-                trace.learn_input(pass, layer, 0, &layers[0], gradients);
-                let mut d_x = pass.any(layers[0].len());
-                trace.input_backward(pass, layer, 0, 0..rows, &mut d_x, Into::Replace);
-                trace.recycle(pass);
-                pass.recycle([d, d_state]);
+                let mut d_state = context.zeros(rows * layer.hidden);
+                trace.run_backward(context, layer, &steps, &mut d_state, &mut carry, false);
+                trace.learn(context, layer, gradients);
+                trace.learn_input(context, layer, 0, &layers[0], gradients);
+                let mut d_x = context.take(layers[0].len());
+                trace.input_backward(context, layer, 0, 0..rows, &mut d_x, Accumulate::Overwrite);
+                trace.recycle(context);
+                context.recycle([d, d_state]);
                 d_x
             }
             (Kind::Lstm(_), None) => d,
             (Kind::Relation(relation), _) => {
-                relation.backward(pass, &mut layers, (&last, factor), d, gradients)
+                relation.backward(context, &mut layers, (&last, factor), d, gradients)
             }
         };
-        pass.recycle(layers);
-        pass.recycle([last, scores]);
+        context.recycle(layers);
+        context.recycle([last, scores]);
         d
     }
 }
 
 /// `max(W x + b, 0)` for every row.
-fn rectified<T: Real>(pass: &mut Pass<'_, T>, linear: &Linear, x: &[T]) -> Buffer<T> {
+fn rectified<T: Real>(context: &mut Context<'_, T>, linear: &Linear, x: &[T]) -> Buffer<T> {
     let rows = x.len() / linear.inputs;
-    let mut y = pass.any(rows * linear.outputs);
-    pass.apply(linear.weight, View::new(x, rows, linear.inputs), &mut y, linear.outputs, Into::Replace);
-    let bias = linear.bias.map(|bias| pass.flat(bias)).unwrap_or_default();
-    relu(pass.isa, bias, &mut y);
+    let mut y = context.take(rows * linear.outputs);
+    context.apply(
+        linear.weight,
+        View::new(x, rows, linear.inputs),
+        &mut y,
+        linear.outputs,
+        Accumulate::Overwrite,
+    );
+    let bias = linear.bias.map(|bias| context.flat(bias)).unwrap_or_default();
+    relu(context.isa, bias, &mut y);
     y
 }
 
-/// The backward pass: `y` is what came out, multiplied by `factor` where it was not dropped.
+/// The backward context: `y` is what came out, multiplied by `factor` where it was not dropped.
 fn rectified_backward<T: Real>(
-    pass: &mut Pass<'_, T>,
+    context: &mut Context<'_, T>,
     linear: &Linear,
     x: &[T],
     (y, factor): (&[T], T),
     mut d: Buffer<T>,
     gradients: &mut Gradients<'_, T>,
 ) -> Buffer<T> {
-    relu_backward(pass.isa, y, factor, &mut d);
-    linear.learn(pass, x, &d, gradients);
-    let d_x = linear.backward(pass, &d);
-    pass.recycle([d]);
+    relu_backward(context.isa, y, factor, &mut d);
+    linear.learn(context, x, &d, gradients);
+    let d_x = linear.backward(context, &d);
+    context.recycle([d]);
     d_x
 }
 
 impl Relation {
     /// Adds to the layers: the places with their coordinates, four layers of all pairs, their sums, two layers of these.
-    fn forward<T: Real>(&self, pass: &mut Pass<'_, T>, layers: &mut Vec<Buffer<T>>, examples: usize) {
+    fn forward<T: Real>(&self, context: &mut Context<'_, T>, layers: &mut Vec<Buffer<T>>, examples: usize) {
         let (places, units, width) = (self.places, self.one.outputs, self.one.inputs - 2);
         let side = (places as f64).sqrt().round().max(1.0) as usize;
         let middle = ((side - 1) as f64 / 2.0).max(0.5);
-        let mut objects = pass.any(examples * places * (width + 2));
+        let mut objects = context.take(examples * places * (width + 2));
         let rows = objects.chunks_exact_mut(width + 2).zip(layers[0].chunks_exact(width));
         for (row, (object, x)) in rows.enumerate() {
             let place = row % places;
@@ -235,8 +241,8 @@ impl Relation {
             object[..width].copy_from_slice(x);
             object[width..].copy_from_slice(&[coordinate(place / side), coordinate(place % side)]);
         }
-        let (one, other) = (self.one.forward(pass, &objects), self.other.forward(pass, &objects));
-        let mut first = pass.any(examples * places * places * units);
+        let (one, other) = (self.one.forward(context, &objects), self.other.forward(context, &objects));
+        let mut first = context.take(examples * places * places * units);
         for (row, first) in first.chunks_exact_mut(units).enumerate() {
             let (i, j) = (row / places, row / (places * places) * places + row % places);
             let pair = one[i * units..][..units].iter().zip(&other[j * units..][..units]);
@@ -245,28 +251,28 @@ impl Relation {
                 *first = if sum > T::ZERO { sum } else { T::ZERO };
             }
         }
-        pass.recycle([one, other]);
+        context.recycle([one, other]);
         layers.extend([objects, first]);
         for linear in &self.pairs {
-            let y = rectified(pass, linear, &layers[layers.len() - 1]);
+            let y = rectified(context, linear, &layers[layers.len() - 1]);
             layers.push(y);
         }
-        let mut sums = pass.zeros(examples * units);
+        let mut sums = context.zeros(examples * units);
         let pairs = layers[layers.len() - 1].chunks_exact(places * places * units);
         for (sum, pairs) in sums.chunks_exact_mut(units).zip(pairs) {
-            add_columns(pass.isa, pairs, units, sum);
+            add_columns(context.isa, pairs, units, sum);
         }
         layers.push(sums);
         for linear in &self.sums {
-            let y = rectified(pass, linear, &layers[layers.len() - 1]);
+            let y = rectified(context, linear, &layers[layers.len() - 1]);
             layers.push(y);
         }
     }
 
-    /// The backward pass; `last` has been taken from the layers.
+    /// The backward context; `last` has been taken from the layers.
     fn backward<T: Real>(
         &self,
-        pass: &mut Pass<'_, T>,
+        context: &mut Context<'_, T>,
         layers: &mut Vec<Buffer<T>>,
         last: (&[T], T),
         mut d: Buffer<T>,
@@ -277,38 +283,38 @@ impl Relation {
         for (i, linear) in self.sums.iter().enumerate().rev() {
             let x = layers.pop().unwrap_or_default();
             let above = if i + 1 == self.sums.len() { last } else { (&y[..], T::ONE) };
-            d = rectified_backward(pass, linear, &x, above, d, gradients);
-            pass.recycle([std::mem::replace(&mut y, x)]);
+            d = rectified_backward(context, linear, &x, above, d, gradients);
+            context.recycle([std::mem::replace(&mut y, x)]);
         }
-        let mut d_pairs = pass.any(d.len() * places * places);
+        let mut d_pairs = context.take(d.len() * places * places);
         for (d_pairs, d) in d_pairs.chunks_exact_mut(places * places * units).zip(d.chunks_exact(units)) {
             d_pairs.chunks_exact_mut(units).for_each(|row| row.copy_from_slice(d));
         }
-        pass.recycle([std::mem::replace(&mut d, d_pairs)]);
+        context.recycle([std::mem::replace(&mut d, d_pairs)]);
         let mut y = layers.pop().unwrap_or_default();
         for linear in self.pairs.iter().rev() {
             let x = layers.pop().unwrap_or_default();
-            d = rectified_backward(pass, linear, &x, (&y, T::ONE), d, gradients);
-            pass.recycle([std::mem::replace(&mut y, x)]);
+            d = rectified_backward(context, linear, &x, (&y, T::ONE), d, gradients);
+            context.recycle([std::mem::replace(&mut y, x)]);
         }
-        relu_backward(pass.isa, &y, T::ONE, &mut d);
+        relu_backward(context.isa, &y, T::ONE, &mut d);
         let objects = layers.pop().unwrap_or_default();
         let rows = objects.len() / (width + 2);
-        let (mut d_one, mut d_other) = (pass.zeros(rows * units), pass.zeros(rows * units));
+        let (mut d_one, mut d_other) = (context.zeros(rows * units), context.zeros(rows * units));
         for (row, d) in d.chunks_exact(units).enumerate() {
             let (i, j) = (row / places, row / (places * places) * places + row % places);
-            add(pass.isa, d, &mut d_one[i * units..][..units]);
-            add(pass.isa, d, &mut d_other[j * units..][..units]);
+            add(context.isa, d, &mut d_one[i * units..][..units]);
+            add(context.isa, d, &mut d_other[j * units..][..units]);
         }
-        self.one.learn(pass, &objects, &d_one, gradients);
-        self.other.learn(pass, &objects, &d_other, gradients);
-        let mut d_objects = self.one.backward(pass, &d_one);
-        self.other.backward_into(pass, &d_other, &mut d_objects, Into::Add);
-        let mut d_x = pass.any(rows * width);
+        self.one.learn(context, &objects, &d_one, gradients);
+        self.other.learn(context, &objects, &d_other, gradients);
+        let mut d_objects = self.one.backward(context, &d_one);
+        self.other.backward_into(context, &d_other, &mut d_objects, Accumulate::Add);
+        let mut d_x = context.take(rows * width);
         for (d_x, d) in d_x.chunks_exact_mut(width).zip(d_objects.chunks_exact(width + 2)) {
             d_x.copy_from_slice(&d[..width]);
         }
-        pass.recycle([d, y, objects, d_one, d_other, d_objects]);
+        context.recycle([d, y, objects, d_one, d_other, d_objects]);
         d_x
     }
 }

@@ -16,7 +16,7 @@ mod reader;
 mod trunk;
 mod unit;
 
-use crate::network::Pass;
+use crate::network::Context;
 use crate::{Buffer, Real};
 
 pub use classifier::{Classifier, Config};
@@ -29,8 +29,8 @@ pub use trunk::Body;
 const GROUP: usize = 48;
 
 /// Feature maps as a row for each image: `[image][place][channel]`.
-fn as_rows<T: Real>(pass: &mut Pass<'_, T>, maps: &[T], places: usize, width: usize) -> Buffer<T> {
-    let mut rows = pass.any(maps.len());
+fn as_rows<T: Real>(context: &mut Context<'_, T>, maps: &[T], places: usize, width: usize) -> Buffer<T> {
+    let mut rows = context.take(maps.len());
     exchange(maps, &mut rows, places, width, |from, to, images, image, place| {
         to[(image * places + place) * width..][..width]
             .copy_from_slice(&from[(place * images + image) * width..][..width]);
@@ -39,8 +39,8 @@ fn as_rows<T: Real>(pass: &mut Pass<'_, T>, maps: &[T], places: usize, width: us
 }
 
 /// The inverse of [`as_rows`].
-fn as_places<T: Real>(pass: &mut Pass<'_, T>, rows: &[T], places: usize, width: usize) -> Buffer<T> {
-    let mut maps = pass.any(rows.len());
+fn as_places<T: Real>(context: &mut Context<'_, T>, rows: &[T], places: usize, width: usize) -> Buffer<T> {
+    let mut maps = context.take(rows.len());
     exchange(rows, &mut maps, places, width, |from, to, images, image, place| {
         to[(place * images + image) * width..][..width]
             .copy_from_slice(&from[(image * places + place) * width..][..width]);

@@ -3,7 +3,7 @@ use rayon::prelude::*;
 use super::GROUP;
 use super::geometry::{Lists, Size, Window, seen_by};
 use crate::kernels::{larger, larger_backward, scale_add};
-use crate::network::Pass;
+use crate::network::Context;
 use crate::{Buffer, Real};
 
 /// What becomes of the places in a window.
@@ -43,10 +43,10 @@ impl Pool {
         Self { kind, channels, places: (size.places(), output.places()), taps, seen, seen_by }
     }
 
-    pub(super) fn forward<T: Real>(&self, pass: &mut Pass<'_, T>, x: &[T]) -> Pooled<T> {
-        let (isa, channels, (from, to)) = (pass.isa, self.channels, self.places);
+    pub(super) fn forward<T: Real>(&self, context: &mut Context<'_, T>, x: &[T]) -> Pooled<T> {
+        let (isa, channels, (from, to)) = (context.isa, self.channels, self.places);
         let images = x.len() / (from * channels);
-        let mut y = pass.any(images * to * channels);
+        let mut y = context.take(images * to * channels);
         let mut taps = vec![0u8; if self.kind == Kind::Max { y.len() } else { 0 }];
         let share = T::from_f64(1.0 / self.taps as f64);
         let groups = y.par_chunks_mut(GROUP * to * channels).zip(x.par_chunks(GROUP * from * channels));
@@ -77,10 +77,15 @@ impl Pool {
     }
 
     /// The gradient of the input from that of the output.
-    pub(super) fn backward<T: Real>(&self, pass: &mut Pass<'_, T>, pooled: &Pooled<T>, d: &[T]) -> Buffer<T> {
-        let (isa, channels, (from, to)) = (pass.isa, self.channels, self.places);
+    pub(super) fn backward<T: Real>(
+        &self,
+        context: &mut Context<'_, T>,
+        pooled: &Pooled<T>,
+        d: &[T],
+    ) -> Buffer<T> {
+        let (isa, channels, (from, to)) = (context.isa, self.channels, self.places);
         let images = d.len() / (to * channels);
-        let mut d_x = pass.any(images * from * channels);
+        let mut d_x = context.take(images * from * channels);
         let share = T::from_f64(1.0 / self.taps as f64);
         d_x.par_chunks_mut(GROUP * from * channels).enumerate().for_each(|(group, d_x)| {
             let size = d_x.len() / from;

@@ -8,7 +8,7 @@ use super::batch_norm::Running;
 use super::geometry::Size;
 use super::trunk::{Body, Trunk};
 use crate::linear::Linear;
-use crate::network::{Lesson, Network, Outcome, Pass, Query, Sequence, Shard};
+use crate::network::{Context, Lesson, Network, Outcome, Query, Sequence, Shard};
 use crate::parameters::{Gradients, Id, Layout};
 use crate::{Buffer, Engine, Real};
 
@@ -129,8 +129,8 @@ impl<T: Real> Reader<T> {
     }
 
     /// Encodes images that were not yet, each once, with what stands for all images.
-    fn know(&self, pass: &mut Pass<'_, T>, known: &mut Known<T>, images: &[&[u8]]) -> Vec<usize> {
-        let parameters = &pass.values[self.own()..];
+    fn know(&self, context: &mut Context<'_, T>, known: &mut Known<T>, images: &[&[u8]]) -> Vec<usize> {
+        let parameters = &context.values[self.own()..];
         if known.parameters != parameters {
             *known = Known { parameters: parameters.to_vec(), ..Known::default() };
         }
@@ -146,12 +146,12 @@ impl<T: Real> Reader<T> {
             rows.push(row.unwrap_or(next));
         }
         for images in new.chunks(ENCODED) {
-            let read = self.trunk.read(pass, images, self.encoder.pixel);
-            let seen = self.trunk.forward(pass, read, None);
-            let vectors = self.last.forward(pass, seen.output());
+            let read = self.trunk.read(context, images, self.encoder.pixel);
+            let seen = self.trunk.forward(context, read, None);
+            let vectors = self.last.forward(context, seen.output());
             known.vectors.extend_from_slice(&vectors);
-            seen.recycle(pass);
-            pass.recycle([vectors]);
+            seen.recycle(context);
+            context.recycle([vectors]);
         }
         rows
     }
@@ -159,16 +159,21 @@ impl<T: Real> Reader<T> {
 
 impl<T: Real> Desk<T> {
     /// The sequence model and its parameters, with these vectors behind those of the words.
-    fn prepare(&mut self, reader: &Reader<T>, pass: &Pass<'_, T>, vectors: &[T]) -> (&mut Engine<T>, &[T]) {
+    fn prepare(
+        &mut self,
+        reader: &Reader<T>,
+        context: &Context<'_, T>,
+        vectors: &[T],
+    ) -> (&mut Engine<T>, &[T]) {
         let Encoder { words, embedding, .. } = reader.encoder;
         let needed = vectors.len() / embedding;
         if self.engine.as_ref().is_none_or(|(rows, _)| *rows < needed) {
             let rows = needed.next_power_of_two();
             let model = (reader.build)(words + rows).expect("it was built before");
-            self.engine = Some((rows, Engine::boxed(model, pass.isa)));
+            self.engine = Some((rows, Engine::boxed(model, context.isa)));
         }
         let (rows, engine) = self.engine.as_mut().expect("a sequence model");
-        let (table, rest) = pass.values[..reader.own()].split_at(words * embedding);
+        let (table, rest) = context.values[..reader.own()].split_at(words * embedding);
         self.values.stretch((words + *rows) * embedding + rest.len());
         let (to, to_rest) = self.values.split_at_mut((words + *rows) * embedding);
         to[..table.len()].copy_from_slice(table);
@@ -176,6 +181,13 @@ impl<T: Real> Desk<T> {
         to[table.len() + vectors.len()..].fill(T::ZERO);
         to_rest.copy_from_slice(rest);
         (engine, &self.values)
+    }
+}
+
+impl Reader<f32> {
+    /// The network in single precision. Compiled here, once, and not in every crate that trains one.
+    pub fn network(self) -> Box<dyn Network<f32>> {
+        Box::new(self)
     }
 }
 
@@ -190,21 +202,26 @@ impl<T: Real> Network<T> for Reader<T> {
 
     /// # Panics
     /// If a source has no images.
-    fn learn(&self, pass: &mut Pass<'_, T>, shard: &Shard<'_>, gradients: &mut Gradients<'_, T>) -> Outcome {
+    fn learn(
+        &self,
+        context: &mut Context<'_, T>,
+        shard: &Shard<'_>,
+        gradients: &mut Gradients<'_, T>,
+    ) -> Outcome {
         let mut desk = self.desk();
         let sources = shard.lessons.iter().map(|lesson| lesson.source);
         let images = self.images(sources.clone());
         let mut running = Running::new();
-        let read = self.trunk.read(pass, &images, self.encoder.pixel);
-        let seen = self.trunk.forward(pass, read, Some(&mut running));
-        let vectors = self.last.forward(pass, seen.output());
+        let read = self.trunk.read(context, &images, self.encoder.pixel);
+        let seen = self.trunk.forward(context, read, Some(&mut running));
+        let vectors = self.last.forward(context, seen.output());
 
         let words = self.words(sources, |image| image);
         let pairs = words.iter().zip(shard.lessons);
         let lessons: Vec<Lesson<'_>> = pairs
             .map(|(words, lesson)| Lesson { source: Sequence::Tokens(words), ..lesson.clone() })
             .collect();
-        let (engine, values) = desk.prepare(self, pass, &vectors);
+        let (engine, values) = desk.prepare(self, context, &vectors);
         let rows = (values.len() - self.own()) / self.encoder.embedding + self.encoder.words;
         let (outcome, ours) = engine.learn(values, &lessons, shard.step);
 
@@ -221,19 +238,24 @@ impl<T: Real> Network<T> for Reader<T> {
             }
         }
         let d_vectors = &d_images[..vectors.len()];
-        self.last.learn(pass, seen.output(), d_vectors, gradients);
-        let d = self.last.backward(pass, d_vectors);
-        self.trunk.backward(pass, seen, d, gradients);
-        pass.recycle([vectors]);
+        self.last.learn(context, seen.output(), d_vectors, gradients);
+        let d = self.last.backward(context, d_vectors);
+        self.trunk.backward(context, seen, d, gradients);
+        context.recycle([vectors]);
         desk.running = running;
         outcome
     }
 
-    fn answer(&self, pass: &mut Pass<'_, T>, queries: &[Query<'_>], longest: usize) -> Vec<Option<Vec<u32>>> {
+    fn answer(
+        &self,
+        context: &mut Context<'_, T>,
+        queries: &[Query<'_>],
+        longest: usize,
+    ) -> Vec<Option<Vec<u32>>> {
         let mut desk = self.desk();
         let mut known = std::mem::take(&mut desk.known);
         let sources = queries.iter().map(|query| query.source);
-        let all_rows = self.know(pass, &mut known, &self.images(sources.clone()));
+        let all_rows = self.know(context, &mut known, &self.images(sources.clone()));
         // The table has those alone that occur here.
         let mut places = HashMap::new();
         let mut vectors = Vec::new();
@@ -251,7 +273,7 @@ impl<T: Real> Network<T> for Reader<T> {
             .zip(queries)
             .map(|(words, query)| Query { source: Sequence::Tokens(words), ..*query })
             .collect();
-        let (engine, values) = desk.prepare(self, pass, &vectors);
+        let (engine, values) = desk.prepare(self, context, &vectors);
         let answers = engine.answer(values, &asked, longest);
         desk.known = known;
         answers

@@ -6,7 +6,7 @@ use super::convolution::{Initial, padded};
 use super::geometry::{Size, Window};
 use super::pool::{self, Pool, Pooled};
 use super::unit::{Block, Kept, KeptBlock, Order, Unit};
-use crate::network::Pass;
+use crate::network::Context;
 use crate::parameters::{Gradients, Layout};
 use crate::{Buffer, Real};
 
@@ -60,7 +60,7 @@ pub(super) struct Trunk {
     pub(super) width: usize,
 }
 
-/// What the trunk has computed and its way back needs.
+/// What the trunk has computed and its backward pass needs.
 #[derive(Debug)]
 pub(super) struct Seen<T> {
     images: Buffer<T>,
@@ -79,12 +79,12 @@ impl<T: Real> Seen<T> {
         self.mean.as_ref().map_or(block, |pooled| &pooled.y)
     }
 
-    /// Gives the room back.
-    pub(super) fn recycle(self, pass: &mut Pass<'_, T>) {
-        pass.recycle([self.images]);
-        pass.recycle(self.pooled.into_iter().chain(self.mean).map(|pooled| pooled.y));
-        self.units.into_iter().for_each(|kept| kept.recycle(pass));
-        self.blocks.into_iter().for_each(|kept| kept.recycle(pass));
+    /// Returns the buffers to the workspace.
+    pub(super) fn recycle(self, context: &mut Context<'_, T>) {
+        context.recycle([self.images]);
+        context.recycle(self.pooled.into_iter().chain(self.mean).map(|pooled| pooled.y));
+        self.units.into_iter().for_each(|kept| kept.recycle(context));
+        self.blocks.into_iter().for_each(|kept| kept.recycle(context));
     }
 }
 
@@ -178,13 +178,18 @@ impl Trunk {
 
     /// Images as the first convolution reads them: the frames of a channel follow each other; pixels are multiplied by
     /// `factor`.
-    pub(super) fn read<T: Real>(&self, pass: &mut Pass<'_, T>, images: &[&[u8]], factor: f64) -> Buffer<T> {
+    pub(super) fn read<T: Real>(
+        &self,
+        context: &mut Context<'_, T>,
+        images: &[&[u8]],
+        factor: f64,
+    ) -> Buffer<T> {
         let Size { height, width } = self.size;
         let padded = padded(self.size, self.padding);
         let channels = self.channels;
         let values: [T; 256] = std::array::from_fn(|pixel| T::from_f64(pixel as f64 * factor));
         let size = padded.places() * channels;
-        let mut read = pass.any(images.len() * size);
+        let mut read = context.take(images.len() * size);
         read.par_chunks_mut(size).zip(images).for_each(|(to, pixels)| {
             assert_eq!(pixels.len(), channels * height * width, "images of {width} x {height}");
             to.fill(T::ZERO);
@@ -202,60 +207,60 @@ impl Trunk {
     /// What the convolutions make of images. With `running` statistics they are normalised by the batch.
     pub(super) fn forward<T: Real>(
         &self,
-        pass: &mut Pass<'_, T>,
+        context: &mut Context<'_, T>,
         images: Buffer<T>,
         mut running: Option<&mut Running<T>>,
     ) -> Seen<T> {
         let mut seen = Seen { images, units: Vec::new(), pooled: None, blocks: Vec::new(), mean: None };
         for unit in &self.units {
-            let kept = unit.forward(pass, seen.output(), &[], running.as_deref_mut());
+            let kept = unit.forward(context, seen.output(), &[], running.as_deref_mut());
             seen.units.push(kept);
         }
-        seen.pooled = self.pool.as_ref().map(|pool| pool.forward(pass, seen.output()));
+        seen.pooled = self.pool.as_ref().map(|pool| pool.forward(context, seen.output()));
         for block in &self.blocks {
-            let kept = block.forward(pass, seen.output(), running.as_deref_mut());
+            let kept = block.forward(context, seen.output(), running.as_deref_mut());
             seen.blocks.push(kept);
         }
-        seen.mean = self.mean.as_ref().map(|mean| mean.forward(pass, seen.output()));
+        seen.mean = self.mean.as_ref().map(|mean| mean.forward(context, seen.output()));
         seen
     }
 
     /// Adds the gradients of all parameters, from that of what came out.
     pub(super) fn backward<T: Real>(
         &self,
-        pass: &mut Pass<'_, T>,
+        context: &mut Context<'_, T>,
         seen: Seen<T>,
         mut d: Buffer<T>,
         gradients: &mut Gradients<'_, T>,
     ) {
         let Seen { images, mut units, pooled, mut blocks, mean } = seen;
         if let (Some(pool), Some(pooled)) = (&self.mean, mean) {
-            let d_x = pool.backward(pass, &pooled, &d);
-            pass.recycle([std::mem::replace(&mut d, d_x), pooled.y]);
+            let d_x = pool.backward(context, &pooled, &d);
+            context.recycle([std::mem::replace(&mut d, d_x), pooled.y]);
         }
         for block in self.blocks.iter().rev() {
             let Some(kept) = blocks.pop() else { break };
             let pooled = pooled.as_ref().map_or(&images, |pooled| &pooled.y);
             let input = blocks.last().map_or(pooled, |kept| &kept.second.y);
-            d = block.backward(pass, input, &kept, d, gradients);
-            kept.recycle(pass);
+            d = block.backward(context, input, &kept, d, gradients);
+            kept.recycle(context);
         }
         if let (Some(pool), Some(pooled)) = (&self.pool, pooled) {
-            let d_x = pool.backward(pass, &pooled, &d);
-            pass.recycle([std::mem::replace(&mut d, d_x), pooled.y]);
+            let d_x = pool.backward(context, &pooled, &d);
+            context.recycle([std::mem::replace(&mut d, d_x), pooled.y]);
         }
         for unit in self.units.iter().rev() {
             let Some(kept) = units.pop() else { break };
-            unit.rectify_backward(pass, &kept, &mut d);
+            unit.rectify_backward(context, &kept, &mut d);
             let input = units.last().map_or(&images, |kept| &kept.y);
-            unit.learn(pass, input, &kept, &mut d, gradients);
+            unit.learn(context, input, &kept, &mut d, gradients);
             if !units.is_empty() {
-                let d_x = unit.backward(pass, &d);
-                pass.recycle([std::mem::replace(&mut d, d_x)]);
+                let d_x = unit.backward(context, &d);
+                context.recycle([std::mem::replace(&mut d, d_x)]);
             }
-            kept.recycle(pass);
+            kept.recycle(context);
         }
-        pass.recycle([images, d]);
+        context.recycle([images, d]);
     }
 }
 

@@ -5,8 +5,8 @@ use super::batch_norm::{BatchNorm, Normalised, Running};
 use super::convolution::{Convolution, Initial};
 use super::geometry::{Size, Window};
 use crate::engine::BLOCK;
-use crate::kernels::{Into, moments, rectify_backward, relu};
-use crate::network::Pass;
+use crate::kernels::{Accumulate, moments, rectify_backward, relu};
+use crate::network::Context;
 use crate::parameters::{Gradients, Layout};
 use crate::{Buffer, Real};
 
@@ -29,7 +29,7 @@ pub(super) struct Unit {
     order: Order,
 }
 
-/// What a unit has computed and its way back needs.
+/// What a unit has computed and its backward pass needs.
 #[derive(Debug)]
 pub(super) struct Kept<T> {
     /// What is normalised.
@@ -39,10 +39,10 @@ pub(super) struct Kept<T> {
 }
 
 impl<T: Real> Kept<T> {
-    /// Gives the room back.
-    pub(super) fn recycle(self, pass: &mut Pass<'_, T>) {
-        pass.recycle([self.x, self.y]);
-        self.by.recycle(pass);
+    /// Returns the buffers to the workspace.
+    pub(super) fn recycle(self, context: &mut Context<'_, T>) {
+        context.recycle([self.x, self.y]);
+        self.by.recycle(context);
     }
 }
 
@@ -71,17 +71,17 @@ impl Unit {
     /// normalised by its own, and they are noted; else by those of the parameters.
     pub(super) fn forward<T: Real>(
         &self,
-        pass: &mut Pass<'_, T>,
+        context: &mut Context<'_, T>,
         x: &[T],
         beside: &[T],
         running: Option<&mut Running<T>>,
     ) -> Kept<T> {
         let Self { convolution, norm, order } = self;
         let (images, places, width) = (x.len() / convolution.input, convolution.places, convolution.outputs);
-        let mut blocks = pass.any(images.div_ceil(GROUP) * places * 2 * width);
-        let (isa, learns) = (pass.isa, running.is_some());
-        let bias = convolution.bias.map(|bias| pass.flat(bias)).unwrap_or_default();
-        let x = convolution.forward(pass, x, (&mut blocks, 2 * width), |out, block| {
+        let mut blocks = context.take(images.div_ceil(GROUP) * places * 2 * width);
+        let (isa, learns) = (context.isa, running.is_some());
+        let bias = convolution.bias.map(|bias| context.flat(bias)).unwrap_or_default();
+        let x = convolution.forward(context, x, (&mut blocks, 2 * width), |out, block| {
             if *order == Order::RectifyFirst {
                 relu(isa, bias, out);
             }
@@ -91,54 +91,54 @@ impl Unit {
             }
         });
         let by = match running {
-            Some(running) => norm.of_batch(pass, &blocks, (images, places), running),
-            None => norm.of_all(pass),
+            Some(running) => norm.of_batch(context, &blocks, (images, places), running),
+            None => norm.of_all(context),
         };
-        pass.recycle([blocks]);
-        let y = norm.forward(pass, &by, &x, beside, *order == Order::NormFirst);
+        context.recycle([blocks]);
+        let y = norm.forward(context, &by, &x, beside, *order == Order::NormFirst);
         Kept { x, y, by }
     }
 
     /// From the gradient of what came out to that before rectification, in place: it is also that of what was beside.
-    pub(super) fn rectify_backward<T: Real>(&self, pass: &Pass<'_, T>, kept: &Kept<T>, d: &mut [T]) {
+    pub(super) fn rectify_backward<T: Real>(&self, context: &Context<'_, T>, kept: &Kept<T>, d: &mut [T]) {
         if self.order == Order::NormFirst {
-            rectified(pass, &kept.y, d);
+            rectified(context, &kept.y, d);
         }
     }
 
     /// From there to the gradient of what the convolution says, in place. Adds the gradients of all parameters.
     pub(super) fn learn<T: Real>(
         &self,
-        pass: &mut Pass<'_, T>,
+        context: &mut Context<'_, T>,
         input: &[T],
         kept: &Kept<T>,
         d: &mut [T],
         gradients: &mut Gradients<'_, T>,
     ) {
-        self.norm.backward(pass, &kept.by, &kept.x, d, gradients);
+        self.norm.backward(context, &kept.by, &kept.x, d, gradients);
         if self.order == Order::RectifyFirst {
-            rectified(pass, &kept.x, d);
+            rectified(context, &kept.x, d);
         }
-        self.convolution.learn(pass, input, d, gradients);
+        self.convolution.learn(context, input, d, gradients);
     }
 
     /// From there to the gradient of the input.
-    pub(super) fn backward<T: Real>(&self, pass: &mut Pass<'_, T>, d: &[T]) -> Buffer<T> {
+    pub(super) fn backward<T: Real>(&self, context: &mut Context<'_, T>, d: &[T]) -> Buffer<T> {
         let images = d.len() / (self.convolution.places * self.convolution.outputs);
-        let mut d_x = pass.any(images * self.convolution.input);
-        self.convolution.backward(pass, d, &mut d_x, Into::Replace);
+        let mut d_x = context.take(images * self.convolution.input);
+        self.convolution.backward(context, d, &mut d_x, Accumulate::Overwrite);
         d_x
     }
 
     /// From there to the gradient of the input, added to what is there.
-    pub(super) fn backward_add<T: Real>(&self, pass: &mut Pass<'_, T>, d: &[T], d_x: &mut [T]) {
-        self.convolution.backward(pass, d, d_x, Into::Add);
+    pub(super) fn backward_add<T: Real>(&self, context: &mut Context<'_, T>, d: &[T], d_x: &mut [T]) {
+        self.convolution.backward(context, d, d_x, Accumulate::Add);
     }
 }
 
 /// From the gradient of what was rectified to that of what it was before, in place.
-fn rectified<T: Real>(pass: &Pass<'_, T>, y: &[T], d: &mut [T]) {
-    let isa = pass.isa;
+fn rectified<T: Real>(context: &Context<'_, T>, y: &[T], d: &mut [T]) {
+    let isa = context.isa;
     d.par_chunks_mut(BLOCK).zip(y.par_chunks(BLOCK)).for_each(|(d, y)| rectify_backward(isa, y, d));
 }
 
@@ -151,7 +151,7 @@ pub(super) struct Block {
     shortcut: Option<Unit>,
 }
 
-/// What a block has computed and its way back needs.
+/// What a block has computed and its backward pass needs.
 #[derive(Debug)]
 pub(super) struct KeptBlock<T> {
     first: Kept<T>,
@@ -160,12 +160,12 @@ pub(super) struct KeptBlock<T> {
 }
 
 impl<T: Real> KeptBlock<T> {
-    /// Gives the room back.
-    pub(super) fn recycle(self, pass: &mut Pass<'_, T>) {
-        self.first.recycle(pass);
-        self.second.recycle(pass);
+    /// Returns the buffers to the workspace.
+    pub(super) fn recycle(self, context: &mut Context<'_, T>) {
+        self.first.recycle(context);
+        self.second.recycle(context);
         if let Some(shortcut) = self.shortcut {
-            shortcut.recycle(pass);
+            shortcut.recycle(context);
         }
     }
 }
@@ -194,42 +194,42 @@ impl Block {
 
     pub(super) fn forward<T: Real>(
         &self,
-        pass: &mut Pass<'_, T>,
+        context: &mut Context<'_, T>,
         x: &[T],
         mut running: Option<&mut Running<T>>,
     ) -> KeptBlock<T> {
-        let first = self.first.forward(pass, x, &[], running.as_deref_mut());
+        let first = self.first.forward(context, x, &[], running.as_deref_mut());
         let shortcut =
-            self.shortcut.as_ref().map(|shortcut| shortcut.forward(pass, x, &[], running.as_deref_mut()));
+            self.shortcut.as_ref().map(|shortcut| shortcut.forward(context, x, &[], running.as_deref_mut()));
         let beside = shortcut.as_ref().map_or(x, |shortcut| &shortcut.y);
-        let second = self.second.forward(pass, &first.y, beside, running);
+        let second = self.second.forward(context, &first.y, beside, running);
         KeptBlock { first, second, shortcut }
     }
 
     /// From the gradient of what came out to that of the input.
     pub(super) fn backward<T: Real>(
         &self,
-        pass: &mut Pass<'_, T>,
+        context: &mut Context<'_, T>,
         input: &[T],
         kept: &KeptBlock<T>,
         mut d: Buffer<T>,
         gradients: &mut Gradients<'_, T>,
     ) -> Buffer<T> {
-        self.second.rectify_backward(pass, &kept.second, &mut d);
-        let mut d_beside = pass.any(d.len());
+        self.second.rectify_backward(context, &kept.second, &mut d);
+        let mut d_beside = context.take(d.len());
         d_beside.copy_from_slice(&d);
-        self.second.learn(pass, &kept.first.y, &kept.second, &mut d, gradients);
-        let mut d_between = self.second.backward(pass, &d);
-        self.first.rectify_backward(pass, &kept.first, &mut d_between);
-        self.first.learn(pass, input, &kept.first, &mut d_between, gradients);
+        self.second.learn(context, &kept.first.y, &kept.second, &mut d, gradients);
+        let mut d_between = self.second.backward(context, &d);
+        self.first.rectify_backward(context, &kept.first, &mut d_between);
+        self.first.learn(context, input, &kept.first, &mut d_between, gradients);
         let mut d_x = d_beside;
         if let (Some(shortcut), Some(kept)) = (&self.shortcut, &kept.shortcut) {
-            shortcut.learn(pass, input, kept, &mut d_x, gradients);
-            let through = shortcut.backward(pass, &d_x);
-            pass.recycle([std::mem::replace(&mut d_x, through)]);
+            shortcut.learn(context, input, kept, &mut d_x, gradients);
+            let through = shortcut.backward(context, &d_x);
+            context.recycle([std::mem::replace(&mut d_x, through)]);
         }
-        self.first.backward_add(pass, &d_between, &mut d_x);
-        pass.recycle([d, d_between]);
+        self.first.backward_add(context, &d_between, &mut d_x);
+        context.recycle([d, d_between]);
         d_x
     }
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use wug_data::{Error, Result};
 use wug_run::Symbols;
 
-use super::{Ours, Outcome, Scale};
+use super::{Measured, Outcome, Scale};
 
 /// Version of [`TableDocument`] as JSON.
 const SCHEMA: u32 = 1;
@@ -58,7 +58,7 @@ pub struct ColumnDocument {
     /// The heading of its column.
     pub column: String,
     /// What came out.
-    pub ours: Ours,
+    pub ours: Measured,
     /// The mean of that.
     pub mean: Option<f64>,
     /// Its standard deviation.

@@ -121,7 +121,7 @@ fn scatter(outcome: &Outcome) -> Option<ScatterPlot> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Experiment, Ours, Scale};
+    use crate::{Experiment, Measured, Scale};
 
     #[test]
     fn a_table_becomes_a_picture() {
@@ -141,7 +141,7 @@ mod tests {
         for (kind, marks) in [("lines", 4 + 2), ("bars", 4 + 1)] {
             let text = text.replace("\"lines\"", &format!("\"{kind}\""));
             let experiment = Experiment::read("x", &text, Scale::Cpu).unwrap();
-            let ours = vec![vec![Ours::Runs(vec![5.0, 7.0]), Ours::Runs(vec![50.0])]];
+            let ours = vec![vec![Measured::Runs(vec![5.0, 7.0]), Measured::Runs(vec![50.0])]];
             let drawn = figure(&Outcome { experiment, ours, points: Vec::new() }).unwrap();
             assert!(drawn.contains("steps &amp; accuracy") && drawn.contains("search, published"));
             // Points and those of the legend; bars and the background, but no bars of the paper.
@@ -151,8 +151,8 @@ mod tests {
         }
         let gap = text.replace("[1, 2]", "[1, 2, 3, 4]").replace("published = [10, 20]", "");
         let experiment = Experiment::read("x", &gap, Scale::Cpu).unwrap();
-        let known = Ours::Runs(vec![5.0]);
-        let ours = vec![vec![known.clone(), Ours::Runs(Vec::new()), known.clone(), known]];
+        let known = Measured::Runs(vec![5.0]);
+        let ours = vec![vec![known.clone(), Measured::Runs(Vec::new()), known.clone(), known]];
         let drawn = figure(&Outcome { experiment, ours, points: Vec::new() }).unwrap();
         assert_eq!(
             (drawn.matches("<circle").count(), drawn.matches("<polyline").count()),
@@ -175,7 +175,7 @@ mod tests {
             row = [{ name = "a", run = { learner = "gru" } }]
         "#;
         let experiment = Experiment::read("x", text, Scale::Cpu).unwrap();
-        let ours = vec![vec![Ours::Runs(vec![5.0]), Ours::Runs(vec![12.0])]];
+        let ours = vec![vec![Measured::Runs(vec![5.0]), Measured::Runs(vec![12.0])]];
         let mut outcome = Outcome { experiment, ours, points: vec![vec![(1e4, 5.0), (1e5, 12.0)]] };
         let drawn = figure(&outcome).unwrap();
         assert_eq!((drawn.matches("<circle").count(), drawn.matches("<polyline").count()), (2, 2), "{drawn}");

@@ -8,7 +8,7 @@ use wug_bench::Source;
 use wug_data::{Error, Result};
 use wug_run::Symbols;
 
-use super::{Column, Evaluation, Experiment, Figure, Fit, Row, Run, Scale, Theirs, wrong};
+use super::{Column, Evaluation, Experiment, Figure, Fit, PublishedCell, Row, Run, Scale, wrong};
 use crate::{Decoding, Number, compared, published};
 
 /// The most rows that a grid may stand for.
@@ -337,13 +337,19 @@ fn expand(
 }
 
 /// The paper's numbers for a row.
-fn theirs(name: &str, file: &File, row: &RowOfFile, columns: &[Column]) -> Result<Vec<Option<Theirs>>> {
+fn theirs(
+    name: &str,
+    file: &File,
+    row: &RowOfFile,
+    columns: &[Column],
+) -> Result<Vec<Option<PublishedCell>>> {
     if let Some(numbers) = &row.published {
         if numbers.len() != columns.len() {
             let (given, wanted) = (numbers.len(), columns.len());
             return Err(wrong(name, format!("row {}: {given} numbers for {wanted} columns", row.name)));
         }
-        let one = |&value: &f64| Theirs { value, printed: format!("{value:.2}"), runs: None, spread: None };
+        let one =
+            |&value: &f64| PublishedCell { value, printed: format!("{value:.2}"), runs: None, spread: None };
         return Ok(numbers.iter().map(|value| Some(one(value))).collect());
     }
     let Some(learner) = &row.theirs else { return Ok(vec![None; columns.len()]) };
@@ -358,7 +364,8 @@ fn theirs(name: &str, file: &File, row: &RowOfFile, columns: &[Column]) -> Resul
             && is_same_source(&number.source, &file.source)
     };
     let numbers: Vec<&Number> = published().iter().filter(fits).collect();
-    let found: Vec<Option<Theirs>> = columns.iter().map(|column| number_of(&numbers, row, column)).collect();
+    let found: Vec<Option<PublishedCell>> =
+        columns.iter().map(|column| number_of(&numbers, row, column)).collect();
     if found.iter().all(Option::is_none) {
         let what = format!("row {}: {paper} has no number of {learner} in {}", row.name, file.source);
         return Err(Error::usage(format!("experiment {name}: {what}")));
@@ -373,7 +380,7 @@ fn is_same_source(one: &str, other: &str) -> bool {
 }
 
 /// The number that a column shows, found by what it is a number of.
-fn number_of(numbers: &[&Number], row: &RowOfFile, column: &Column) -> Option<Theirs> {
+fn number_of(numbers: &[&Number], row: &RowOfFile, column: &Column) -> Option<PublishedCell> {
     let oracle = |set: &Set| set.get("oracle-length").is_some_and(|flag| flag.as_bool() == Some(true));
     let is_oracle = row.run.as_ref().is_some_and(|run| oracle(&run.set))
         || column.set.get("oracle-length").is_some_and(|flag| flag == "true");
@@ -395,5 +402,5 @@ fn number_of(numbers: &[&Number], row: &RowOfFile, column: &Column) -> Option<Th
                 place.dataset == dataset && place.part == part && same == filter
             })
     };
-    numbers.iter().find(fits).map(|number| Theirs::from(*number))
+    numbers.iter().find(fits).map(|number| PublishedCell::from(*number))
 }

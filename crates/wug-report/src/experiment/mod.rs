@@ -24,7 +24,7 @@ pub use embedded::{EXPERIMENTS, experiment_text};
 pub use figure::figure;
 pub(crate) use figure::figure_on;
 pub use fit::{Fit, Line};
-pub use outcome::{Ours, Outcome};
+pub use outcome::{Measured, Outcome};
 pub use print::{csv as experiment_csv, latex, markdown};
 
 /// How much of an experiment is run.
@@ -157,7 +157,7 @@ pub struct Row {
     /// How often it is run.
     pub runs: u64,
     /// The paper's numbers, a column each.
-    pub theirs: Vec<Option<Theirs>>,
+    pub theirs: Vec<Option<PublishedCell>>,
     /// What a reader should know.
     pub note: Option<String>,
 }
@@ -187,7 +187,7 @@ pub struct Run {
 
 /// A number of the paper in a table.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Theirs {
+pub struct PublishedCell {
     /// The number.
     pub value: f64,
     /// As the paper prints it.
@@ -198,7 +198,7 @@ pub struct Theirs {
     pub spread: Option<f64>,
 }
 
-impl From<&Number> for Theirs {
+impl From<&Number> for PublishedCell {
     fn from(number: &Number) -> Self {
         Self { value: number.value, printed: number.printed(), runs: number.runs, spread: number.spread }
     }

@@ -34,7 +34,7 @@ pub(super) fn value(scores: &Scores, row: &Row, column: &Column) -> Option<f64> 
 /// What there is of a cell of a table.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Ours {
+pub enum Measured {
     /// The row is the paper's alone.
     NotRun,
     /// The values of the runs that are done; none if all are open.
@@ -45,7 +45,7 @@ pub enum Ours {
     Failed(String),
 }
 
-impl Ours {
+impl Measured {
     /// Mean of the runs.
     pub fn mean(&self) -> Option<f64> {
         match self {
@@ -87,7 +87,7 @@ pub struct Outcome {
     /// What was run.
     pub experiment: Experiment,
     /// What came out, by row and column.
-    pub ours: Vec<Vec<Ours>>,
+    pub ours: Vec<Vec<Measured>>,
     /// For each row the sizes and numbers of its runs, where a line is fitted to them.
     pub points: Vec<Vec<(f64, f64)>>,
 }
@@ -134,7 +134,7 @@ impl Outcome {
 
     /// The numbers of runs behind a row: `3`, or `1-3` where some are still open.
     pub fn runs(&self, row: usize) -> String {
-        let runs = || self.ours[row].iter().filter(|ours| ours.mean().is_some()).map(Ours::runs);
+        let runs = || self.ours[row].iter().filter(|ours| ours.mean().is_some()).map(Measured::runs);
         match (runs().min(), runs().max()) {
             (Some(least), Some(most)) if least < most => format!("{least}-{most}"),
             (_, Some(most)) => most.to_string(),
@@ -156,9 +156,9 @@ fn measured(
     column: &Column,
     read: &BTreeMap<String, Option<Scores>>,
     failed: &BTreeMap<String, String>,
-) -> Result<Ours> {
+) -> Result<Measured> {
     if row.run.is_none() {
-        return Ok(Ours::NotRun);
+        return Ok(Measured::NotRun);
     }
     let (mut values, mut done) = (Vec::new(), 0);
     for number in 0..row.runs {
@@ -169,11 +169,11 @@ fn measured(
                 done += 1;
                 values.extend(value(scores, row, column));
             }
-            (_, Some(why)) => return Ok(Ours::Failed(why.clone())),
+            (_, Some(why)) => return Ok(Measured::Failed(why.clone())),
             _ => {}
         }
     }
-    Ok(if done > 0 && values.is_empty() { Ours::NoExamples } else { Ours::Runs(values) })
+    Ok(if done > 0 && values.is_empty() { Measured::NoExamples } else { Measured::Runs(values) })
 }
 
 /// The sizes and numbers of a row's runs, where a line is fitted to them.

@@ -10,13 +10,13 @@ pub(crate) fn lines(outcome: &Outcome) -> Vec<Vec<String>> {
     for (i, row) in outcome.experiment.rows.iter().enumerate() {
         if row.run.is_some() {
             let mut line = vec![row.heading(), "ours".to_owned(), outcome.runs(i)];
-            line.extend(outcome.ours[i].iter().map(super::Ours::printed));
+            line.extend(outcome.ours[i].iter().map(super::Measured::printed));
             lines.push(line);
         }
         if row.theirs.iter().any(Option::is_some) || row.run.is_none() {
             let name = if row.run.is_some() { String::new() } else { row.name.clone() };
             let mut line = vec![name, "theirs".to_owned(), outcome.their_runs(i)];
-            let printed = |theirs: &Option<super::Theirs>| {
+            let printed = |theirs: &Option<super::PublishedCell>| {
                 theirs.as_ref().map_or(String::new(), |theirs| theirs.printed.clone())
             };
             line.extend(row.theirs.iter().map(printed));

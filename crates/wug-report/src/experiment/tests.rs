@@ -153,7 +153,10 @@ fn every_number_of_a_table_is_shown() {
 #[test]
 fn tables_are_printed_for_papers() {
     let experiment = read(Scale::Smoke);
-    let ours = vec![vec![Ours::Runs(vec![98.0, 99.0]), Ours::NoExamples], vec![Ours::NotRun, Ours::NotRun]];
+    let ours = vec![
+        vec![Measured::Runs(vec![98.0, 99.0]), Measured::NoExamples],
+        vec![Measured::NotRun, Measured::NotRun],
+    ];
     let outcome = Outcome { experiment, ours, points: Vec::new() };
     assert_eq!(
         markdown(&outcome),

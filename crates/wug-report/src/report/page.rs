@@ -8,7 +8,7 @@ use wug_run::{Groups, Status, Symbols, Tally};
 
 use super::{ExperimentReport, PartReport, Report, RunReport, SummaryRow, Training};
 use crate::plot::{BarPlot, BarSeries, Estimate, HeatMap, LinePlot, LineSeries, Paper, Point, escaped};
-use crate::{Change, Comparison, Ours, Pair};
+use crate::{Change, Comparison, Measured, Pair};
 
 /// What all pages look like.
 pub(crate) const STYLE: &str = include_str!("page.css");
@@ -261,8 +261,8 @@ fn write_experiment(out: &mut String, experiment: &ExperimentReport) {
             let _ = write!(out, "<tr><td>{}<td>ours", learner(&row.row, row.reads));
             for cell in &row.columns {
                 let title = match &cell.ours {
-                    Ours::Failed(why) => why.clone(),
-                    Ours::Runs(values) => format!("{} runs", values.len()),
+                    Measured::Failed(why) => why.clone(),
+                    Measured::Runs(values) => format!("{} runs", values.len()),
                     _ => String::new(),
                 };
                 let _ = write!(

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use wug_data::{Error, Result, write_file};
-use wug_report::{Experiment, Ours, Outcome, TableDocument, experiment_csv, figure, latex, markdown};
+use wug_report::{Experiment, Measured, Outcome, TableDocument, experiment_csv, figure, latex, markdown};
 use wug_run::{Batch, Begins, Plan};
 
 use crate::args::{Reproduce, TableFormat};
@@ -147,7 +147,7 @@ fn show_table(out: &mut impl Write, outcome: &Outcome, folder: &Path) -> std::io
         writeln!(out, "{DIM}{note}{DIM:#}")?;
     }
     let failures = outcome.ours.iter().flatten().filter_map(|ours| match ours {
-        Ours::Failed(why) => Some(why),
+        Measured::Failed(why) => Some(why),
         _ => None,
     });
     let failures: std::collections::BTreeSet<&String> = failures.collect();

@@ -6,10 +6,10 @@ use super::super::{Attention, Model, Output, Piece};
 use super::{Decoded, of};
 use crate::batch::Batch;
 use crate::kernels::{
-    AttentionGradients, Into, Mixed, View, add, attend_backward, attend_dot_backward, cross_entropy,
+    Accumulate, AttentionGradients, Mixed, View, add, attend_backward, attend_dot_backward, cross_entropy,
     embed_backward, mix_backward, scale_by,
 };
-use crate::network::{Pass, Step};
+use crate::network::{Context, Step};
 use crate::parameters::Gradients;
 use crate::{Buffer, Real};
 
@@ -25,7 +25,7 @@ impl Model {
     /// and the gradients of the encoder's output and of the first states.
     pub(crate) fn decode_backward<T: Real>(
         &self,
-        pass: &mut Pass<'_, T>,
+        context: &mut Context<'_, T>,
         batch: &Batch,
         encoded: &Encoded<T>,
         decoded: &mut Decoded<T>,
@@ -33,56 +33,86 @@ impl Model {
         gradients: &mut Gradients<'_, T>,
     ) -> (f64, Buffer<T>, Vec<State<T>>) {
         let (factor, smoothing) = (T::from_f64(step.factor), step.smoothing);
-        let loss = cross_entropy(pass.isa, &mut decoded.scores, &batch.target_words, factor, smoothing);
-        let mut d_words = pass.zeros(decoded.embedded.len());
+        let loss = cross_entropy(context.isa, &mut decoded.scores, &batch.target_words, factor, smoothing);
+        let mut d_words = context.zeros(decoded.embedded.len());
         // Zeros only where nothing takes their place.
         let predicts = self.pre_output.iter().any(|(piece, _)| matches!(piece, Piece::Context));
         let contexts = decoded.contexts.len();
-        let mut d_contexts = if predicts { pass.any(contexts) } else { pass.zeros(contexts) };
-        let mut d_state = self.predict_backward(pass, decoded, &mut d_words, &mut d_contexts, gradients);
+        let mut d_contexts = if predicts { context.take(contexts) } else { context.zeros(contexts) };
+        let mut d_state = self.predict_backward(context, decoded, &mut d_words, &mut d_contexts, gradients);
         let memory = encoded.output.len();
-        let mut d_memory = if self.attention.is_some() { pass.any(memory) } else { pass.zeros(memory) };
+        let mut d_memory =
+            if self.attention.is_some() { context.take(memory) } else { context.zeros(memory) };
         let d_first = if let Some(attention) = &self.attention {
             let size = self.config.hidden;
-            let mut d_keys = pass.zeros(decoded.keys.len());
-            let mut d_queries = pass.any(decoded.queries.len());
+            let mut d_keys = context.zeros(decoded.keys.len());
+            let mut d_queries = context.take(decoded.queries.len());
             let mut back =
                 AttentionBack { d_keys: &mut d_keys, d_queries: &mut d_queries, d_contexts: &mut d_contexts };
-            let d_first = self.steps_backward(pass, batch, encoded, decoded, d_state, &mut back, gradients);
+            let d_first =
+                self.steps_backward(context, batch, encoded, decoded, d_state, &mut back, gradients);
             let (weights, longest) = (&decoded.weights, batch.sources.len());
             let (from, width) = (&batch.source_rows, self.memory_width());
             let into = &mut d_memory;
-            mix_backward(pass.isa, &batch.targets, from, weights, longest, &d_contexts, width, into, width);
+            mix_backward(
+                context.isa,
+                &batch.targets,
+                from,
+                weights,
+                longest,
+                &d_contexts,
+                width,
+                into,
+                width,
+            );
             let before = &decoded.traces[self.decoder.len() - 1].before;
             debug_assert_eq!(before.len() / size, d_queries.len() / size);
-            attention.query.learn(pass, before, &d_queries, gradients);
-            attention.key.learn(pass, &encoded.output, &d_keys, gradients);
-            attention.key.backward_into(pass, &d_keys, &mut d_memory, Into::Add);
+            attention.query.learn(context, before, &d_queries, gradients);
+            attention.key.learn(context, &encoded.output, &d_keys, gradients);
+            attention.key.backward_into(context, &d_keys, &mut d_memory, Accumulate::Add);
             if !decoded.projected.is_empty() {
                 let (layer, piece) = (&self.decoder[0], self.context_piece());
-                let mut d_projected = pass.any(decoded.projected.len());
+                let mut d_projected = context.take(decoded.projected.len());
                 let (d, width) = (&decoded.traces[0].gates, layer.width());
                 let into = &mut d_projected;
-                mix_backward(pass.isa, &batch.targets, from, weights, longest, d, width, into, layer.sums());
+                mix_backward(
+                    context.isa,
+                    &batch.targets,
+                    from,
+                    weights,
+                    longest,
+                    d,
+                    width,
+                    into,
+                    layer.sums(),
+                );
                 let projected = (&encoded.output[..], &d_projected[..]);
-                layer.project_backward(pass, piece, projected, &mut d_memory, gradients);
-                pass.recycle([d_projected]);
+                layer.project_backward(context, piece, projected, &mut d_memory, gradients);
+                context.recycle([d_projected]);
             }
-            pass.recycle([d_keys, d_queries]);
+            context.recycle([d_keys, d_queries]);
             d_first
         } else {
-            self.look_back_backward(pass, batch, encoded, decoded, &d_contexts, &mut d_state, &mut d_memory);
-            self.layers_backward(pass, batch, decoded, d_state)
+            self.look_back_backward(
+                context,
+                batch,
+                encoded,
+                decoded,
+                &d_contexts,
+                &mut d_state,
+                &mut d_memory,
+            );
+            self.layers_backward(context, batch, decoded, d_state)
         };
-        self.learn_layers(pass, decoded, &mut d_words, gradients);
-        pass.recycle([d_words, d_contexts]);
+        self.learn_layers(context, decoded, &mut d_words, gradients);
+        context.recycle([d_words, d_contexts]);
         (loss, d_memory, d_first)
     }
 
     /// From the gradient of the scores to those of the state, the word and the context.
     fn predict_backward<T: Real>(
         &self,
-        pass: &mut Pass<'_, T>,
+        context: &mut Context<'_, T>,
         decoded: &Decoded<T>,
         d_words: &mut [T],
         d_contexts: &mut [T],
@@ -91,43 +121,43 @@ impl Model {
         let state = &decoded.traces[self.decoder.len() - 1].state;
         let d = match (&self.output, self.target_table) {
             (Some(output), _) if self.config.output == Output::State => {
-                output.learn(pass, state, &decoded.scores, gradients);
-                return output.backward(pass, &decoded.scores);
+                output.learn(context, state, &decoded.scores, gradients);
+                return output.backward(context, &decoded.scores);
             }
             (Some(output), _) => {
-                output.learn(pass, &decoded.pre_output, &decoded.scores, gradients);
-                output.backward(pass, &decoded.scores)
+                output.learn(context, &decoded.pre_output, &decoded.scores, gradients);
+                output.backward(context, &decoded.scores)
             }
             (None, Some(table)) if self.config.output == Output::Tied => {
                 let (rows, e) = (decoded.said.len(), self.config.embedding);
                 let d_scores = View::new(&decoded.scores, rows, self.outputs());
                 let x = View::new(&decoded.pre_output, rows, e);
-                pass.learn(table, d_scores, x, e, gradients);
-                let mut d = pass.zeros(rows * e);
-                pass.apply_backward(table, d_scores, &mut d, e, Into::Add);
+                context.learn(table, d_scores, x, e, gradients);
+                let mut d = context.zeros(rows * e);
+                context.apply_backward(table, d_scores, &mut d, e, Accumulate::Add);
                 for (d, &y) in d.iter_mut().zip(&decoded.pre_output) {
                     *d *= T::ONE - y * y;
                 }
                 d
             }
             _ => {
-                let mut d = pass.zeros(decoded.scores.len());
+                let mut d = context.zeros(decoded.scores.len());
                 d.copy_from_slice(&decoded.scores);
                 d
             }
         };
-        let mut d_state = pass.any(state.len());
+        let mut d_state = context.take(state.len());
         for (i, (piece, linear)) in self.pre_output.iter().enumerate() {
             let target: &mut [T] = match piece {
                 Piece::Word => d_words,
                 Piece::State => &mut d_state,
                 Piece::Context => d_contexts,
             };
-            linear.learn(pass, decoded.piece(i, *piece), &d, gradients);
-            linear.backward_into(pass, &d, target, Into::Replace);
-            scale_by(pass.isa, &decoded.factors.pieces[i], target);
+            linear.learn(context, decoded.piece(i, *piece), &d, gradients);
+            linear.backward_into(context, &d, target, Accumulate::Overwrite);
+            scale_by(context.isa, &decoded.factors.pieces[i], target);
         }
-        pass.recycle([d]);
+        context.recycle([d]);
         d_state
     }
 
@@ -135,7 +165,7 @@ impl Model {
     #[allow(clippy::too_many_arguments)]
     fn look_back_backward<T: Real>(
         &self,
-        pass: &mut Pass<'_, T>,
+        context: &mut Context<'_, T>,
         batch: &Batch,
         encoded: &Encoded<T>,
         decoded: &Decoded<T>,
@@ -155,7 +185,16 @@ impl Model {
             let contexts = &d_contexts[rows.start * sources.width..rows.end * sources.width];
             let weights = &decoded.weights[rows.start * sources.longest..rows.end * sources.longest];
             let (asked, d_asked) = (&state[states.clone()], &mut d_state[states]);
-            attend_dot_backward(pass.isa, sources, asked, weights, contexts, d_asked, d_memory, &mut scratch);
+            attend_dot_backward(
+                context.isa,
+                sources,
+                asked,
+                weights,
+                contexts,
+                d_asked,
+                d_memory,
+                &mut scratch,
+            );
         }
     }
 
@@ -163,7 +202,7 @@ impl Model {
     /// first states.
     fn layers_backward<T: Real>(
         &self,
-        pass: &mut Pass<'_, T>,
+        context: &mut Context<'_, T>,
         batch: &Batch,
         decoded: &mut Decoded<T>,
         mut d_state: Buffer<T>,
@@ -172,15 +211,22 @@ impl Model {
         for (l, layer) in self.decoder.iter().enumerate().rev() {
             let (trace, steps) = (&mut decoded.traces[l], &batch.targets);
             let mut carry = State::zeros(layer, batch.forced.len());
-            trace.run_backward(pass, layer, steps, &mut d_state, &mut carry, false);
+            trace.run_backward(context, layer, steps, &mut d_state, &mut carry, false);
             if l > 0 {
-                trace.input_backward(pass, layer, 0, 0..steps.total(), &mut d_state, Into::Replace);
-                scale_by(pass.isa, &decoded.factors.layers[l - 1], &mut d_state);
+                trace.input_backward(
+                    context,
+                    layer,
+                    0,
+                    0..steps.total(),
+                    &mut d_state,
+                    Accumulate::Overwrite,
+                );
+                scale_by(context.isa, &decoded.factors.layers[l - 1], &mut d_state);
             }
             d_first.push(carry);
         }
         d_first.reverse();
-        pass.recycle([d_state]);
+        context.recycle([d_state]);
         d_first
     }
 
@@ -188,7 +234,7 @@ impl Model {
     #[allow(clippy::too_many_arguments)]
     fn steps_backward<T: Real>(
         &self,
-        pass: &mut Pass<'_, T>,
+        context: &mut Context<'_, T>,
         batch: &Batch,
         encoded: &Encoded<T>,
         decoded: &mut Decoded<T>,
@@ -209,16 +255,16 @@ impl Model {
             let d_state = &mut all_d_state[rows.start * h..rows.end * h];
             let d_contexts = &mut back.d_contexts[rows.start * sources.width..rows.end * sources.width];
             for (l, (layer, trace)) in self.decoder.iter().zip(traces.iter_mut()).enumerate().rev() {
-                trace.step_backward(pass, layer, rows.clone(), d_state, &mut carry[l]);
+                trace.step_backward(context, layer, rows.clone(), d_state, &mut carry[l]);
                 if l > 0 {
-                    trace.input_backward(pass, layer, 0, rows.clone(), d_state, Into::Replace);
+                    trace.input_backward(context, layer, 0, rows.clone(), d_state, Accumulate::Overwrite);
                     let factors = &factors.layers[l - 1];
                     if !factors.is_empty() {
-                        scale_by(pass.isa, &factors[rows.start * h..rows.end * h], d_state);
+                        scale_by(context.isa, &factors[rows.start * h..rows.end * h], d_state);
                     }
                 } else if projected.is_empty() {
                     let piece = self.context_piece();
-                    trace.input_backward(pass, layer, piece, rows.clone(), d_contexts, Into::Add);
+                    trace.input_backward(context, layer, piece, rows.clone(), d_contexts, Accumulate::Add);
                 }
             }
             let queries = rows.start * h..rows.end * h;
@@ -234,28 +280,28 @@ impl Model {
                 stride: self.decoder[0].width(),
             });
             let weights = &weights[of(weights, &rows, sources.longest)];
-            let (v, asked, at) = (pass.flat(attention.v), &asked[queries.clone()], &mut scratch);
-            attend_backward(pass.isa, sources, key_powers, v, asked, weights, d_contexts, mixed, into, at);
+            let (v, asked, at) = (context.flat(attention.v), &asked[queries.clone()], &mut scratch);
+            attend_backward(context.isa, sources, key_powers, v, asked, weights, d_contexts, mixed, into, at);
             let d_before = &mut carry[top].state[..rows.len() * h];
-            attention.query.backward_into(pass, &back.d_queries[queries], d_before, Into::Add);
+            attention.query.backward_into(context, &back.d_queries[queries], d_before, Accumulate::Add);
         }
-        add(pass.isa, &d_v, gradients.of(attention.v));
-        pass.recycle([all_d_state]);
+        add(context.isa, &d_v, gradients.of(attention.v));
+        context.recycle([all_d_state]);
         carry
     }
 
     /// Adds the gradients of the parameters of all layers and of the words.
     fn learn_layers<T: Real>(
         &self,
-        pass: &mut Pass<'_, T>,
+        context: &mut Context<'_, T>,
         decoded: &Decoded<T>,
         d_words: &mut [T],
         gradients: &mut Gradients<'_, T>,
     ) {
         let by_word = !decoded.word_sums.is_empty();
         for (l, (layer, trace)) in self.decoder.iter().zip(&decoded.traces).enumerate() {
-            trace.learn(pass, layer, gradients);
-            let mut learn = |piece: usize, x: &[T]| trace.learn_input(pass, layer, piece, x, gradients);
+            trace.learn(context, layer, gradients);
+            let mut learn = |piece: usize, x: &[T]| trace.learn_input(context, layer, piece, x, gradients);
             if l > 0 {
                 learn(0, decoded.input(l));
                 continue;
@@ -271,10 +317,10 @@ impl Model {
             let (width, layer, trace) = (self.config.embedding, &self.decoder[0], &decoded.traces[0]);
             if by_word {
                 let words = (&decoded.words[..], &trace.gates[..]);
-                layer.learn_words(pass, table, words, gradients);
+                layer.learn_words(context, table, words, gradients);
             } else {
-                trace.input_backward(pass, layer, 0, 0..decoded.words.len(), d_words, Into::Add);
-                scale_by(pass.isa, &decoded.factors.words, d_words);
+                trace.input_backward(context, layer, 0, 0..decoded.words.len(), d_words, Accumulate::Add);
+                scale_by(context.isa, &decoded.factors.words, d_words);
             }
             if !d_words.is_empty() {
                 let starts = self.starts(&decoded.words);

@@ -9,8 +9,8 @@ use super::encoder::{Encoded, by_word};
 use super::layer::{Input, State, Trace, neighbours};
 use super::{Attention, Begin, Model, Output, Piece};
 use crate::batch::{Batch, Place};
-use crate::kernels::{Into, Powers, Sources, View, attend, attend_dot, embed, mix, scale_by};
-use crate::network::Pass;
+use crate::kernels::{Accumulate, Powers, Sources, View, attend, attend_dot, embed, mix, scale_by};
+use crate::network::Context;
 use crate::{Buffer, Real};
 
 /// What the decoder has computed, in the layout of the targets' steps.
@@ -70,12 +70,12 @@ impl<T: Real> Decoded<T> {
         }
     }
 
-    /// Gives the room back.
-    pub(crate) fn recycle(self, pass: &mut Pass<'_, T>) {
-        self.traces.into_iter().for_each(|trace| trace.recycle(pass));
+    /// Returns the buffers to the workspace.
+    pub(crate) fn recycle(self, context: &mut Context<'_, T>) {
+        self.traces.into_iter().for_each(|trace| trace.recycle(context));
         let Factors { words, layers, pieces } = self.factors;
-        pass.recycle([self.embedded, self.keys, self.queries, self.weights, self.contexts]);
-        pass.recycle([
+        context.recycle([self.embedded, self.keys, self.queries, self.weights, self.contexts]);
+        context.recycle([
             self.pre_output,
             self.scores,
             self.word_sums,
@@ -83,7 +83,7 @@ impl<T: Real> Decoded<T> {
             self.key_powers.of,
             words,
         ]);
-        pass.recycle(self.inputs.into_iter().chain(self.pieces).chain(layers).chain(pieces));
+        context.recycle(self.inputs.into_iter().chain(self.pieces).chain(layers).chain(pieces));
     }
 }
 
@@ -105,20 +105,20 @@ impl Model {
         }
     }
 
-    fn room<T: Real>(&self, pass: &mut Pass<'_, T>, batch: &Batch, key: Option<u64>) -> Decoded<T> {
+    fn room<T: Real>(&self, context: &mut Context<'_, T>, batch: &Batch, key: Option<u64>) -> Decoded<T> {
         let config = &self.config;
         let total = batch.targets.total();
         let mut place = 0;
-        let mut factors = |pass: &mut Pass<'_, T>, width: usize| {
+        let mut factors = |context: &mut Context<'_, T>, width: usize| {
             place += 1;
-            batch.dropout(pass, config.dropout, key, Place::Target(place), width)
+            batch.dropout(context, config.dropout, key, Place::Target(place), width)
         };
         let factors = Factors {
-            words: if config.dependence { factors(pass, config.embedding) } else { Buffer::default() },
-            layers: self.decoder[1..].iter().map(|_| factors(pass, config.hidden)).collect(),
+            words: if config.dependence { factors(context, config.embedding) } else { Buffer::default() },
+            layers: self.decoder[1..].iter().map(|_| factors(context, config.hidden)).collect(),
             pieces: match config.output {
                 Output::PreOutput => {
-                    self.pre_output.iter().map(|(_, linear)| factors(pass, linear.inputs)).collect()
+                    self.pre_output.iter().map(|(_, linear)| factors(context, linear.inputs)).collect()
                 }
                 _ => vec![Buffer::default(); self.pre_output.len()],
             },
@@ -127,7 +127,7 @@ impl Model {
         let words = config.target_words + 1;
         let by_word = by_word(config.dropout, key, words, total);
         let word_sums = match self.target_table {
-            Some(table) if by_word => self.decoder[0].word_sums(pass, table, words),
+            Some(table) if by_word => self.decoder[0].word_sums(context, table, words),
             _ => Buffer::default(),
         };
         let predicts = self.pre_output.iter().any(|(piece, _)| matches!(piece, Piece::Word));
@@ -141,18 +141,18 @@ impl Model {
         Decoded {
             words: vec![0; total],
             word_sums,
-            embedded: pass.zeros(embedded * total * config.embedding),
-            inputs: factors.layers.iter().map(|factors| pass.any(factors.len())).collect(),
-            traces: self.decoder.iter().map(|layer| Trace::new(pass, layer, total)).collect(),
+            embedded: context.zeros(embedded * total * config.embedding),
+            inputs: factors.layers.iter().map(|factors| context.take(factors.len())).collect(),
+            traces: self.decoder.iter().map(|layer| Trace::new(context, layer, total)).collect(),
             keys: Buffer::default(),
             key_powers: Powers::default(),
             projected: Buffer::default(),
-            queries: pass.any(asked * total * config.hidden),
-            weights: pass.any(attended * total * batch.sources.len()),
-            contexts: pass.any(attended * total * self.memory_width()),
-            pieces: factors.pieces.iter().map(|factors| pass.any(factors.len())).collect(),
-            pre_output: pass.zeros(total * between),
-            scores: pass.zeros(total * self.outputs()),
+            queries: context.take(asked * total * config.hidden),
+            weights: context.take(attended * total * batch.sources.len()),
+            contexts: context.take(attended * total * self.memory_width()),
+            pieces: factors.pieces.iter().map(|factors| context.take(factors.len())).collect(),
+            pre_output: context.zeros(total * between),
+            scores: context.zeros(total * self.outputs()),
             scratch: Buffer::default(),
             said: vec![0; total],
             factors,
@@ -163,39 +163,39 @@ impl Model {
     /// every row has said the end and none is forced.
     pub(crate) fn decode<T: Real>(
         &self,
-        pass: &mut Pass<'_, T>,
+        context: &mut Context<'_, T>,
         batch: &Batch,
         encoded: &Encoded<T>,
         first: &[State<T>],
         key: Option<u64>,
     ) -> Decoded<T> {
         let steps = &batch.targets;
-        let mut decoded = self.room(pass, batch, key);
+        let mut decoded = self.room(context, batch, key);
         if let Some(attention) = &self.attention {
-            decoded.keys = attention.key.forward(pass, &encoded.output);
-            let room = pass.any(decoded.keys.len());
-            decoded.key_powers = Powers::new(pass.isa, &decoded.keys, self.config.hidden, room);
+            decoded.keys = attention.key.forward(context, &encoded.output);
+            let room = context.take(decoded.keys.len());
+            decoded.key_powers = Powers::new(context.isa, &decoded.keys, self.config.hidden, room);
             if self.projects(batch) {
-                decoded.projected = self.decoder[0].project(pass, self.context_piece(), &encoded.output);
+                decoded.projected = self.decoder[0].project(context, self.context_piece(), &encoded.output);
             }
         }
         if batch.forced.iter().all(|&forced| forced) {
             for t in 0..steps.len() {
                 self.feed(batch, t, &mut decoded);
             }
-            self.embed_words(pass, 0..steps.total(), &mut decoded);
+            self.embed_words(context, 0..steps.total(), &mut decoded);
             if self.attention.is_some() {
-                self.start_sums(pass, 0..steps.total(), &mut decoded);
+                self.start_sums(context, 0..steps.total(), &mut decoded);
                 for t in 0..steps.len() {
-                    self.step(pass, batch, encoded, first, t, &mut decoded);
+                    self.step(context, batch, encoded, first, t, &mut decoded);
                 }
             } else {
-                self.layer_by_layer(pass, batch, first, &mut decoded);
+                self.layer_by_layer(context, batch, first, &mut decoded);
                 for t in 0..steps.len() {
-                    self.look_back(pass, batch, encoded, t, &mut decoded);
+                    self.look_back(context, batch, encoded, t, &mut decoded);
                 }
             }
-            self.predict(pass, 0..steps.total(), &mut decoded);
+            self.predict(context, 0..steps.total(), &mut decoded);
             batch.say(0..steps.len(), &decoded.scores, self.config.target_words, &mut decoded.said);
             return decoded;
         }
@@ -203,11 +203,11 @@ impl Model {
         for t in 0..steps.len() {
             let (rows, _) = neighbours(steps, t, false);
             self.feed(batch, t, &mut decoded);
-            self.embed_words(pass, rows.clone(), &mut decoded);
-            self.start_sums(pass, rows.clone(), &mut decoded);
-            self.step(pass, batch, encoded, first, t, &mut decoded);
-            self.look_back(pass, batch, encoded, t, &mut decoded);
-            self.predict(pass, rows.clone(), &mut decoded);
+            self.embed_words(context, rows.clone(), &mut decoded);
+            self.start_sums(context, rows.clone(), &mut decoded);
+            self.step(context, batch, encoded, first, t, &mut decoded);
+            self.look_back(context, batch, encoded, t, &mut decoded);
+            self.predict(context, rows.clone(), &mut decoded);
             batch.say(t..t + 1, &decoded.scores, self.config.target_words, &mut decoded.said);
             for (ended, &said) in ended.iter_mut().zip(&decoded.said[rows]) {
                 *ended |= said == 0;
@@ -249,16 +249,21 @@ impl Model {
     }
 
     /// The vectors of what is fed.
-    fn embed_words<T: Real>(&self, pass: &mut Pass<'_, T>, rows: Range<usize>, decoded: &mut Decoded<T>) {
+    fn embed_words<T: Real>(
+        &self,
+        context: &mut Context<'_, T>,
+        rows: Range<usize>,
+        decoded: &mut Decoded<T>,
+    ) {
         let Some(table) = self.target_table.filter(|_| !decoded.embedded.is_empty()) else { return };
         let width = self.config.embedding;
         let starts = self.starts(&decoded.words[rows.clone()]);
         let range = of(&decoded.embedded, &rows, width);
         let embedded = &mut decoded.embedded[range.clone()];
         let words = &decoded.words[rows.start + starts..rows.end];
-        embed(pass.flat(table), width, words, &mut embedded[starts * width..]);
+        embed(context.flat(table), width, words, &mut embedded[starts * width..]);
         if !decoded.factors.words.is_empty() {
-            scale_by(pass.isa, &decoded.factors.words[range], embedded);
+            scale_by(context.isa, &decoded.factors.words[range], embedded);
         }
     }
 
@@ -269,22 +274,27 @@ impl Model {
     }
 
     /// Starts the sums of the first layer: the bias and the word.
-    fn start_sums<T: Real>(&self, pass: &mut Pass<'_, T>, rows: Range<usize>, decoded: &mut Decoded<T>) {
+    fn start_sums<T: Real>(
+        &self,
+        context: &mut Context<'_, T>,
+        rows: Range<usize>,
+        decoded: &mut Decoded<T>,
+    ) {
         if !decoded.word_sums.is_empty() {
             let words = &decoded.words[rows.clone()];
             return decoded.traces[0].start_words(&self.decoder[0], rows, words, &decoded.word_sums);
         }
-        decoded.traces[0].start(pass, &self.decoder[0], rows.clone());
+        decoded.traces[0].start(context, &self.decoder[0], rows.clone());
         if self.config.dependence {
             let x = &decoded.embedded[of(&decoded.embedded, &rows, self.config.embedding)];
-            decoded.traces[0].add_input(pass, &self.decoder[0], 0, rows, x);
+            decoded.traces[0].add_input(context, &self.decoder[0], 0, rows, x);
         }
     }
 
     /// One step of attention and all layers; the first layer's sums have the bias and the word already.
     fn step<T: Real>(
         &self,
-        pass: &mut Pass<'_, T>,
+        context: &mut Context<'_, T>,
         batch: &Batch,
         encoded: &Encoded<T>,
         first: &[State<T>],
@@ -300,15 +310,15 @@ impl Model {
             let before = &decoded.traces[self.decoder.len() - 1].before;
             let before = &before[of(before, &rows, h)];
             let queries = &mut decoded.queries[rows.start * h..rows.end * h];
-            attention.query.forward_into(pass, before, queries, Into::Replace);
+            attention.query.forward_into(context, before, queries, Accumulate::Overwrite);
             let sources = self.sources(batch, &decoded.keys, &encoded.output);
             let contexts = of(&decoded.contexts, &rows, sources.width);
             let contexts = &mut decoded.contexts[contexts];
             let weights = of(&decoded.weights, &rows, sources.longest);
             let weights = &mut decoded.weights[weights];
-            let v = pass.flat(attention.v);
+            let v = context.flat(attention.v);
             attend(
-                pass.isa,
+                context.isa,
                 sources,
                 &decoded.key_powers,
                 v,
@@ -319,12 +329,12 @@ impl Model {
             );
             if decoded.projected.is_empty() {
                 let (layer, piece) = (&self.decoder[0], self.context_piece());
-                decoded.traces[0].add_input(pass, layer, piece, rows.clone(), contexts);
+                decoded.traces[0].add_input(context, layer, piece, rows.clone(), contexts);
             } else {
                 let (sums, width) = (self.decoder[0].sums(), self.decoder[0].width());
                 let gates = &mut decoded.traces[0].gates[rows.start * width..rows.end * width];
                 let (from, longest) = (&batch.source_rows, batch.sources.len());
-                mix(pass.isa, &decoded.projected, sums, from, weights, longest, gates, width);
+                mix(context.isa, &decoded.projected, sums, from, weights, longest, gates, width);
             }
         }
         for (l, layer) in self.decoder.iter().enumerate() {
@@ -335,20 +345,20 @@ impl Model {
                 if !decoded.factors.layers[l - 1].is_empty() {
                     let dropped = &mut decoded.inputs[l - 1][range.clone()];
                     dropped.copy_from_slice(x);
-                    scale_by(pass.isa, &decoded.factors.layers[l - 1][range], dropped);
+                    scale_by(context.isa, &decoded.factors.layers[l - 1][range], dropped);
                     x = dropped;
                 }
-                above[0].start(pass, layer, rows.clone());
-                above[0].add_input(pass, layer, 0, rows.clone(), x);
+                above[0].start(context, layer, rows.clone());
+                above[0].add_input(context, layer, 0, rows.clone(), x);
             }
-            decoded.traces[l].step(pass, layer, rows.clone());
+            decoded.traces[l].step(context, layer, rows.clone());
         }
     }
 
     /// Attends by the states after the step, where that is how it attends.
     fn look_back<T: Real>(
         &self,
-        pass: &mut Pass<'_, T>,
+        context: &mut Context<'_, T>,
         batch: &Batch,
         encoded: &Encoded<T>,
         t: usize,
@@ -363,13 +373,13 @@ impl Model {
         let state = &state[of(state, &rows, sources.size)];
         let contexts = &mut decoded.contexts[rows.start * sources.width..rows.end * sources.width];
         let weights = &mut decoded.weights[rows.start * sources.longest..rows.end * sources.longest];
-        attend_dot(pass.isa, sources, state, weights, contexts);
+        attend_dot(context.isa, sources, state, weights, contexts);
     }
 
     /// All steps of the first layer, then of the second, ...: fewer and larger products.
     fn layer_by_layer<T: Real>(
         &self,
-        pass: &mut Pass<'_, T>,
+        context: &mut Context<'_, T>,
         batch: &Batch,
         first: &[State<T>],
         decoded: &mut Decoded<T>,
@@ -383,16 +393,16 @@ impl Model {
                 Some(below) => {
                     let dropped = &mut decoded.inputs[l - 1];
                     dropped.copy_from_slice(&below.state);
-                    scale_by(pass.isa, &decoded.factors.layers[l - 1], dropped);
+                    scale_by(context.isa, &decoded.factors.layers[l - 1], dropped);
                     Input::Rows(dropped)
                 }
             };
-            above[0].run(pass, layer, &batch.targets, input, Some(&first[l]), false);
+            above[0].run(context, layer, &batch.targets, input, Some(&first[l]), false);
         }
     }
 
     /// The scores of all words.
-    fn predict<T: Real>(&self, pass: &mut Pass<'_, T>, rows: Range<usize>, decoded: &mut Decoded<T>) {
+    fn predict<T: Real>(&self, context: &mut Context<'_, T>, rows: Range<usize>, decoded: &mut Decoded<T>) {
         let outputs = self.outputs();
         let Decoded { traces, pieces, pre_output, scores, embedded, contexts, factors, .. } = decoded;
         let state = &traces[self.decoder.len() - 1].state;
@@ -410,25 +420,25 @@ impl Model {
             if !factors.pieces[i].is_empty() {
                 let dropped = &mut pieces[i][range.clone()];
                 dropped.copy_from_slice(x);
-                scale_by(pass.isa, &factors.pieces[i][range], dropped);
+                scale_by(context.isa, &factors.pieces[i][range], dropped);
                 x = dropped;
             }
             let direct = self.config.output.is_direct();
             let out = if direct { &mut *scores } else { &mut *between };
-            linear.forward_into(pass, x, out, Into::Add);
+            linear.forward_into(context, x, out, Accumulate::Add);
         }
         match (&self.output, self.target_table) {
             (Some(output), _) if self.config.output == Output::State => {
                 let state = &state[of(state, &rows, self.config.hidden)];
-                output.forward_into(pass, state, scores, Into::Add);
+                output.forward_into(context, state, scores, Accumulate::Add);
             }
-            (Some(output), _) => output.forward_into(pass, between, scores, Into::Add),
+            (Some(output), _) => output.forward_into(context, between, scores, Accumulate::Add),
             (None, Some(table)) if self.config.output == Output::Tied => {
                 for y in between.iter_mut() {
                     *y = y.tanh();
                 }
                 let x = View::new(between, rows.len(), self.config.embedding);
-                pass.apply(table, x, scores, outputs, Into::Add);
+                context.apply(table, x, scores, outputs, Accumulate::Add);
             }
             _ => (),
         }

@@ -7,7 +7,7 @@ use burn_tensor::{Bool, Int, Tensor, activation};
 use super::layer::{Cell, Layer};
 use super::{Attention, Begin, Bridge, Model, Output, Piece};
 use crate::batch::Place;
-use crate::device::{Composed, Heard, Padded, Parameters};
+use crate::device::{BurnModel, DecodedTokens, Padded, Parameters};
 
 /// What a layer hands from step to step.
 #[derive(Clone)]
@@ -307,7 +307,7 @@ impl<'a> Decoder<'a> {
     }
 }
 
-impl Composed for Model {
+impl BurnModel for Model {
     fn words(&self) -> usize {
         self.config.target_words
     }
@@ -333,7 +333,7 @@ impl Composed for Model {
         Tensor::cat(scores, 0)
     }
 
-    fn answer(&self, parameters: &Parameters, batch: &Padded, heard: &mut Heard<'_>) {
+    fn answer(&self, parameters: &Parameters, batch: &Padded, heard: &mut DecodedTokens<'_>) {
         let mut decoder = Decoder::new(self, parameters, batch);
         let mut fed = None;
         for t in 0..batch.targets.longest {

@@ -3,14 +3,15 @@
 use burn_tensor::{Bool, Int, Tensor, TensorData, activation};
 
 use super::config::{Activation, Config, Norm, Positions};
-use super::model::{Body, Kind, LayerNorm, Linear, Relative, Stack, Sublayer};
+use super::context::place_key;
+use super::model::{Body, Kind, LayerNorm, Relative, Stack, Sublayer};
 use super::pass::DECODER;
 use super::positions::Codes;
 use super::sequences::{example_key, row_key};
 use super::sublayer::HIDDEN;
-use super::work::place_key;
-use crate::device::{Composed, Heard, Padded, Parameters, Side};
+use crate::device::{BurnModel, DecodedTokens, Padded, Parameters, Side};
 use crate::kernels::Window;
+use crate::linear::Linear;
 
 /// What all functions of a pass need.
 struct Work<'a> {
@@ -259,7 +260,7 @@ impl Body {
     }
 }
 
-impl Composed for Body {
+impl BurnModel for Body {
     fn words(&self) -> usize {
         self.config.target_words
     }
@@ -305,7 +306,7 @@ impl Composed for Body {
         work.scores(self, x.swap_dims(0, 1))
     }
 
-    fn answer(&self, parameters: &Parameters, batch: &Padded, heard: &mut Heard<'_>) {
+    fn answer(&self, parameters: &Parameters, batch: &Padded, heard: &mut DecodedTokens<'_>) {
         let work = self.work(parameters, batch);
         let (memory, memory_hidden) = work.encode(self);
         let mut said = vec![None; self.decoder.depth];
