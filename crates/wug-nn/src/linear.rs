@@ -1,23 +1,24 @@
 use crate::kernels::{Accumulate, View, add_columns, add_row};
 use crate::network::Context;
-use crate::parameters::{Gradients, Id, Layout, Start};
+use crate::parameters::{Gradients, Init, Layout, TensorId};
 use crate::{Buffer, Real};
 
-/// A matrix and perhaps a bias.
+/// A linear layer: `W x + b` for every row, with or without the bias.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Linear {
-    pub(crate) weight: Id,
-    pub(crate) bias: Option<Id>,
+pub struct Linear {
+    pub(crate) weight: TensorId,
+    pub(crate) bias: Option<TensorId>,
     pub(crate) inputs: usize,
     pub(crate) outputs: usize,
 }
 
 impl Linear {
-    pub(crate) fn new(layout: &mut Layout, name: &str, inputs: usize, outputs: usize, bias: bool) -> Self {
+    /// Adds its parameters to a layout, uniform within one over the root of `inputs` as in PyTorch.
+    pub fn new(layout: &mut Layout, name: &str, inputs: usize, outputs: usize, bias: bool) -> Self {
         let bound = 1.0 / (inputs as f64).sqrt();
         Self {
-            weight: layout.add(name, outputs, inputs, Start::Matrix(bound)),
-            bias: bias.then(|| layout.add(format!("{name}.bias"), 1, outputs, Start::Vector(bound))),
+            weight: layout.add(name, outputs, inputs, Init::Matrix(bound)),
+            bias: bias.then(|| layout.add(format!("{name}.bias"), 1, outputs, Init::Vector(bound))),
             inputs,
             outputs,
         }
@@ -35,7 +36,7 @@ impl Linear {
     }
 
     /// `W x + b` for every row.
-    pub(crate) fn forward<T: Real>(&self, context: &mut Context<'_, T>, x: &[T]) -> Buffer<T> {
+    pub fn forward<T: Real>(&self, context: &mut Context<'_, T>, x: &[T]) -> Buffer<T> {
         let mut out = context.take(x.len() / self.inputs * self.outputs);
         self.forward_into(context, x, &mut out, Accumulate::Overwrite);
         out
@@ -57,7 +58,7 @@ impl Linear {
     }
 
     /// The gradient of the input.
-    pub(crate) fn backward<T: Real>(&self, context: &mut Context<'_, T>, d: &[T]) -> Buffer<T> {
+    pub fn backward<T: Real>(&self, context: &mut Context<'_, T>, d: &[T]) -> Buffer<T> {
         let rows = d.len() / self.outputs;
         let mut d_x = context.take(rows * self.inputs);
         self.backward_into(context, d, &mut d_x, Accumulate::Overwrite);
@@ -77,7 +78,7 @@ impl Linear {
     }
 
     /// Adds the gradients of the matrix and the bias.
-    pub(crate) fn learn<T: Real>(
+    pub fn learn<T: Real>(
         &self,
         context: &mut Context<'_, T>,
         x: &[T],

@@ -1,7 +1,7 @@
 use std::fmt::Debug;
 
 use crate::kernels::{Accumulate, Isa, View, product};
-use crate::parameters::{Gradients, Id, Layout, Weights};
+use crate::parameters::{Gradients, Layout, TensorId, Weights};
 use crate::workspace::Workspace;
 use crate::{Buffer, Real};
 
@@ -129,6 +129,104 @@ impl Outcome {
 }
 
 /// A model that an [`Engine`](crate::Engine) can train: named parameters, losses with gradients, answers.
+///
+/// A bag of words with one linear layer, which learns to repeat the token of a sequence that is above 1:
+///
+/// ```
+/// use wug_nn::kernels::Isa;
+/// use wug_nn::{
+///     Context, Engine, Gradients, Init, Layout, Lesson, Linear, Network, Optimiser, Outcome, Query, Rule, Sequence, Shard, Step,
+///     TensorId,
+/// };
+///
+/// #[derive(Debug)]
+/// struct BagOfWords {
+///     layout: Layout,
+///     embedding: TensorId,
+///     output: Linear,
+/// }
+///
+/// const WIDTH: usize = 8;
+/// const WORDS: usize = 5;
+///
+/// impl BagOfWords {
+///     fn new() -> Self {
+///         let mut layout = Layout::default();
+///         let embedding = layout.add("embedding", WORDS, WIDTH, Init::Table);
+///         let output = Linear::new(&mut layout, "output", WIDTH, WORDS, true);
+///         Self { layout, embedding, output }
+///     }
+///
+///     /// Scores of all words for a source, and the sum of its embeddings.
+///     fn scores(&self, context: &mut Context<'_, f32>, source: Sequence<'_>) -> (Vec<f32>, Vec<f32>) {
+///         let table = context.flat(self.embedding);
+///         let mut sum = vec![0.0; WIDTH];
+///         for &token in source.tokens() {
+///             let row = &table[token as usize * WIDTH..][..WIDTH];
+///             sum.iter_mut().zip(row).for_each(|(sum, x)| *sum += x);
+///         }
+///         let scores = self.output.forward(context, &sum);
+///         (scores.to_vec(), sum)
+///     }
+/// }
+///
+/// impl Network<f32> for BagOfWords {
+///     fn layout(&self) -> &Layout {
+///         &self.layout
+///     }
+///
+///     fn learn(&self, context: &mut Context<'_, f32>, shard: &Shard<'_>, gradients: &mut Gradients<'_, f32>) -> Outcome {
+///         let mut outcome = Outcome::default();
+///         for lesson in shard.lessons {
+///             let (scores, sum) = self.scores(context, lesson.source);
+///             let target = lesson.target[0] as usize;
+///             let exponentials: Vec<f32> = scores.iter().map(|score| score.exp()).collect();
+///             let total: f32 = exponentials.iter().sum();
+///             let is_target = |i: usize| if i == target { 1.0 } else { 0.0 };
+///             let factor = shard.step.factor as f32;
+///             let d: Vec<f32> =
+///                 exponentials.iter().enumerate().map(|(i, e)| factor * (e / total - is_target(i))).collect();
+///             self.output.learn(context, &sum, &d, gradients);
+///             let d_sum = self.output.backward(context, &d);
+///             let d_table = gradients.of(self.embedding);
+///             for &token in lesson.source.tokens() {
+///                 let row = &mut d_table[token as usize * WIDTH..][..WIDTH];
+///                 row.iter_mut().zip(d_sum.iter()).for_each(|(row, d)| *row += d);
+///             }
+///             outcome.loss -= f64::from((exponentials[target] / total).ln());
+///             outcome.words += 1;
+///         }
+///         outcome
+///     }
+///
+///     fn answer(&self, context: &mut Context<'_, f32>, queries: &[Query<'_>], _: usize) -> Vec<Option<Vec<u32>>> {
+///         let best = |scores: Vec<f32>| (0..WORDS).max_by(|&a, &b| scores[a].total_cmp(&scores[b]));
+///         queries.iter().map(|query| best(self.scores(context, query.source).0).map(|word| vec![word as u32])).collect()
+///     }
+/// }
+///
+/// let network = BagOfWords::new();
+/// let mut seed = 1u32;
+/// let mut values = network.layout().draw::<f32>(|| {
+///     seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+///     f64::from(seed >> 8) / f64::from(1 << 24)
+/// });
+/// let sources = [[0, 2, 1], [3, 1, 1], [1, 0, 4], [0, 0, 2]];
+/// let targets = [[2], [3], [4], [2]];
+/// let lessons: Vec<Lesson<'_>> = (0..4)
+///     .map(|i| Lesson { source: Sequence::Tokens(&sources[i]), target: &targets[i], forced: true })
+///     .collect();
+/// let mut engine = Engine::new(network, Isa::best());
+/// let mut adam = Optimiser::new(Rule::ADAM, values.len());
+/// for _ in 0..200 {
+///     let step = Step { factor: 0.25, ..Step::PLAIN };
+///     let (_, gradients) = engine.learn(&values, &lessons, step);
+///     adam.step(Isa::best(), &mut values, gradients, 0.05, 5.0, 0.0);
+/// }
+/// let queries: Vec<Query<'_>> = lessons.iter().map(|lesson| Query { source: lesson.source, length: None }).collect();
+/// let answers = engine.answer(&values, &queries, 1);
+/// assert_eq!(answers, targets.map(|target| Some(target.to_vec())));
+/// ```
 pub trait Network<T>: Debug + Send + Sync {
     /// Its parameters in one flat buffer.
     fn layout(&self) -> &Layout;
@@ -192,38 +290,38 @@ impl<'a, T: Real> Context<'a, T> {
     }
 
     /// The values of a tensor as they are.
-    pub(crate) fn flat(&self, id: Id) -> &'a [T] {
+    pub fn flat(&self, id: TensorId) -> &'a [T] {
         &self.values[self.weights.range(id)]
     }
 
     /// A buffer of this length with whatever was in it: it has to be written before it is read.
-    pub(crate) fn take(&mut self, len: usize) -> Buffer<T> {
+    pub fn take(&mut self, len: usize) -> Buffer<T> {
         self.workspace.take(len)
     }
 
     /// A buffer of zeros.
-    pub(crate) fn zeros(&mut self, len: usize) -> Buffer<T> {
+    pub fn zeros(&mut self, len: usize) -> Buffer<T> {
         let mut zeros = self.take(len);
         zeros.fill(T::ZERO);
         zeros
     }
 
     /// A copy.
-    pub(crate) fn copy(&mut self, values: &[T]) -> Buffer<T> {
+    pub fn copy(&mut self, values: &[T]) -> Buffer<T> {
         let mut copy = self.take(values.len());
         copy.copy_from_slice(values);
         copy
     }
 
     /// Takes buffers back, for [`Context::take`].
-    pub(crate) fn recycle(&mut self, buffers: impl IntoIterator<Item = Buffer<T>>) {
+    pub fn recycle(&mut self, buffers: impl IntoIterator<Item = Buffer<T>>) {
         self.workspace.recycle(buffers);
     }
 
     /// `out (+)= x * W^T` for rows of `x`.
     pub(crate) fn apply(
         &mut self,
-        weight: Id,
+        weight: TensorId,
         x: View<'_, T>,
         out: &mut [T],
         stride: usize,
@@ -235,7 +333,7 @@ impl<'a, T: Real> Context<'a, T> {
     /// `d_x (+)= d * W`.
     pub(crate) fn apply_backward(
         &mut self,
-        weight: Id,
+        weight: TensorId,
         d: View<'_, T>,
         d_x: &mut [T],
         stride: usize,
@@ -247,7 +345,7 @@ impl<'a, T: Real> Context<'a, T> {
     /// `d_W += d^T * x`, where a row of `x` has so many columns.
     pub(crate) fn learn(
         &mut self,
-        weight: Id,
+        weight: TensorId,
         d: View<'_, T>,
         x: View<'_, T>,
         columns: usize,

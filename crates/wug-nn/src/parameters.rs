@@ -5,14 +5,14 @@ use rayon::prelude::*;
 use crate::kernels::{self, Packed, View};
 use crate::{Buffer, Real};
 
-/// How a tensor starts.
+/// How a tensor is initialised.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Start {
+pub enum Init {
     /// A matrix that is a factor of products, uniform between minus and plus this.
     Matrix(f64),
     /// A vector, uniform between minus and plus this.
     Vector(f64),
-    /// A table of words' vectors, normal with mean 0 and deviation 1.
+    /// An embedding table, normal with mean 0 and deviation 1.
     Table,
     /// A matrix that is a factor of products, normal with mean 0 and this deviation.
     NormalMatrix(f64),
@@ -22,7 +22,7 @@ pub(crate) enum Start {
     Constant(f64),
 }
 
-impl Start {
+impl Init {
     /// Whether it is a factor of products.
     fn is_matrix(self) -> bool {
         matches!(self, Self::Matrix(_) | Self::NormalMatrix(_))
@@ -39,7 +39,7 @@ pub struct Tensor {
     /// Number of columns.
     pub columns: usize,
     start: usize,
-    first: Start,
+    first: Init,
     /// Taps of the kernels of a convolution, whose inputs are so many times below each other; 0 for what is none.
     taps: usize,
 }
@@ -51,11 +51,11 @@ impl Tensor {
     }
 }
 
-/// Which tensor.
+/// A tensor of a [`Layout`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Id(usize);
+pub struct TensorId(usize);
 
-impl Id {
+impl TensorId {
     /// Its place among the tensors.
     #[cfg(feature = "burn")]
     pub(crate) fn index(self) -> usize {
@@ -70,10 +70,11 @@ pub struct Layout {
 }
 
 impl Layout {
-    pub(crate) fn add(&mut self, name: impl Into<String>, rows: usize, columns: usize, first: Start) -> Id {
+    /// Adds a tensor behind the others.
+    pub fn add(&mut self, name: impl Into<String>, rows: usize, columns: usize, first: Init) -> TensorId {
         let start = self.len();
         self.tensors.push(Tensor { name: name.into(), rows, columns, start, first, taps: 0 });
-        Id(self.tensors.len() - 1)
+        TensorId(self.tensors.len() - 1)
     }
 
     /// The kernels of a convolution: for each tap and input a row of outputs.
@@ -83,18 +84,18 @@ impl Layout {
         taps: usize,
         inputs: usize,
         outputs: usize,
-        first: Start,
-    ) -> Id {
+        first: Init,
+    ) -> TensorId {
         let id = self.add(name, taps * inputs, outputs, first);
         self.tensors[id.0].taps = taps;
         id
     }
 
     /// Adds the tensors of another layout, to be given to it as they are: none is packed for products.
-    pub(crate) fn include(&mut self, other: &Self) -> Vec<Id> {
-        let plain = |first: Start| match first {
-            Start::Matrix(bound) => Start::Vector(bound),
-            Start::NormalMatrix(deviation) => Start::Normal(deviation),
+    pub(crate) fn include(&mut self, other: &Self) -> Vec<TensorId> {
+        let plain = |first: Init| match first {
+            Init::Matrix(bound) => Init::Vector(bound),
+            Init::NormalMatrix(deviation) => Init::Normal(deviation),
             first => first,
         };
         let tensors = other.tensors.iter();
@@ -116,7 +117,7 @@ impl Layout {
         self.tensors.is_empty()
     }
 
-    pub(crate) fn tensor(&self, id: Id) -> &Tensor {
+    pub(crate) fn tensor(&self, id: TensorId) -> &Tensor {
         &self.tensors[id.0]
     }
 
@@ -128,12 +129,10 @@ impl Layout {
         for tensor in &self.tensors {
             for _ in tensor.range() {
                 values.push(T::from_f64(match tensor.first {
-                    Start::Matrix(bound) | Start::Vector(bound) => (2.0 * unit() - 1.0) * bound,
-                    Start::Table => normal(&mut unit),
-                    Start::NormalMatrix(deviation) | Start::Normal(deviation) => {
-                        deviation * normal(&mut unit)
-                    }
-                    Start::Constant(number) => number,
+                    Init::Matrix(bound) | Init::Vector(bound) => (2.0 * unit() - 1.0) * bound,
+                    Init::Table => normal(&mut unit),
+                    Init::NormalMatrix(deviation) | Init::Normal(deviation) => deviation * normal(&mut unit),
+                    Init::Constant(number) => number,
                 }));
             }
         }
@@ -163,7 +162,7 @@ impl<'a, T: Real> Gradients<'a, T> {
     }
 
     /// The gradient of a tensor, and whether what comes now takes its place or is added to it.
-    pub(crate) fn begin(&mut self, id: Id) -> (&mut [T], kernels::Accumulate) {
+    pub(crate) fn begin(&mut self, id: TensorId) -> (&mut [T], kernels::Accumulate) {
         let into = if std::mem::replace(&mut self.begun[id.0], true) {
             kernels::Accumulate::Add
         } else {
@@ -173,7 +172,7 @@ impl<'a, T: Real> Gradients<'a, T> {
     }
 
     /// The gradient of a tensor, to be added to.
-    pub(crate) fn of(&mut self, id: Id) -> &mut [T] {
+    pub fn of(&mut self, id: TensorId) -> &mut [T] {
         let (values, into) = self.begin(id);
         if into == kernels::Accumulate::Overwrite {
             values.fill(T::ZERO);
@@ -182,7 +181,7 @@ impl<'a, T: Real> Gradients<'a, T> {
     }
 
     /// The gradients of two tensors that follow each other.
-    pub(crate) fn two(&mut self, first: Id, second: Id) -> (&mut [T], &mut [T]) {
+    pub(crate) fn two(&mut self, first: TensorId, second: TensorId) -> (&mut [T], &mut [T]) {
         self.of(first);
         self.of(second);
         let (first, second) = (self.layout.tensor(first).range(), self.layout.tensor(second).range());
@@ -234,17 +233,17 @@ impl<T: Real> Weights<T> {
     }
 
     /// Where the values of a tensor are.
-    pub(crate) fn range(&self, id: Id) -> Range<usize> {
+    pub(crate) fn range(&self, id: TensorId) -> Range<usize> {
         self.ranges[id.0].clone()
     }
 
     /// Right factor of `x * W^T`; of a convolution, the rows of its taps below each other.
-    pub(crate) fn forward(&self, id: Id) -> &Packed<T> {
+    pub(crate) fn forward(&self, id: TensorId) -> &Packed<T> {
         &self.forward[id.0]
     }
 
     /// Right factor of `d * W`; of a convolution, the outputs of its taps below each other.
-    pub(crate) fn backward(&self, id: Id) -> &Packed<T> {
+    pub(crate) fn backward(&self, id: TensorId) -> &Packed<T> {
         &self.backward[id.0]
     }
 }
@@ -256,7 +255,7 @@ mod tests {
     #[test]
     fn gradients_forget_what_the_buffer_held() {
         let mut layout = Layout::default();
-        let ids = ["a", "b", "c", "d", "e"].map(|name| layout.add(name, 1, 2, Start::Vector(1.0)));
+        let ids = ["a", "b", "c", "d", "e"].map(|name| layout.add(name, 1, 2, Init::Vector(1.0)));
         let mut values = vec![7.0; layout.len()];
         let mut gradients = Gradients::new(&layout, &mut values);
         for expected in [kernels::Accumulate::Overwrite, kernels::Accumulate::Add] {

@@ -1,7 +1,7 @@
 use burn_tensor::{Device, Gradients, Tensor, TensorData};
 
 use crate::linear::Linear;
-use crate::parameters::{Id, Layout};
+use crate::parameters::{Layout, TensorId};
 
 /// The parameters of a model on a device, in the order of its layout.
 pub(crate) struct Parameters {
@@ -25,12 +25,12 @@ impl Parameters {
     }
 
     /// A tensor as it is.
-    pub(crate) fn get(&self, id: Id) -> Tensor<2> {
+    pub(crate) fn get(&self, id: TensorId) -> Tensor<2> {
         self.tensors[id.index()].clone()
     }
 
     /// A matrix as the right factor of a product with rows.
-    pub(crate) fn factor(&self, id: Id) -> Tensor<2> {
+    pub(crate) fn factor(&self, id: TensorId) -> Tensor<2> {
         self.transposed[id.index()].clone()
     }
 

@@ -74,7 +74,7 @@ fn dropped(x: Tensor<2>, factors: Option<&Tensor<3>>, t: usize) -> Tensor<2> {
 }
 
 /// The vectors of words.
-fn embed(parameters: &Parameters, table: crate::parameters::Id, words: Tensor<1, Int>) -> Tensor<2> {
+fn embed(parameters: &Parameters, table: crate::parameters::TensorId, words: Tensor<1, Int>) -> Tensor<2> {
     parameters.get(table).select(0, words)
 }
 

@@ -9,7 +9,7 @@ use crate::kernels::{
     rnn_backward, rnn_forward,
 };
 use crate::network::Context;
-use crate::parameters::{Gradients, Id, Layout, Start};
+use crate::parameters::{Gradients, Init, Layout, TensorId};
 use crate::{Buffer, Real, Steps};
 
 /// The kind of recurrent cell.
@@ -51,10 +51,10 @@ pub(crate) struct Layer {
     pub(crate) cell: Cell,
     pub(crate) hidden: usize,
     /// The input may come in several pieces, each with a matrix.
-    pub(crate) inputs: Vec<(Id, usize)>,
-    pub(super) recurrent: Id,
-    pub(super) bias_input: Id,
-    pub(super) bias_recurrent: Id,
+    pub(crate) inputs: Vec<(TensorId, usize)>,
+    pub(super) recurrent: TensorId,
+    pub(super) bias_input: TensorId,
+    pub(super) bias_recurrent: TensorId,
 }
 
 impl Layer {
@@ -67,7 +67,7 @@ impl Layer {
     ) -> Self {
         let rows = cell.sums() * hidden;
         let bound = 1.0 / (hidden as f64).sqrt();
-        let (matrix, vector) = (Start::Matrix(bound), Start::Vector(bound));
+        let (matrix, vector) = (Init::Matrix(bound), Init::Vector(bound));
         let inputs = inputs
             .iter()
             .map(|(piece, width)| (layout.add(format!("{name}.{piece}"), rows, *width, matrix), *width))
@@ -144,7 +144,7 @@ impl Layer {
     pub(crate) fn word_sums<T: Real>(
         &self,
         context: &mut Context<'_, T>,
-        table: Id,
+        table: TensorId,
         words: usize,
     ) -> Buffer<T> {
         let (weight, columns) = self.inputs[0];
@@ -161,7 +161,7 @@ impl Layer {
     pub(crate) fn learn_words<T: Real>(
         &self,
         context: &mut Context<'_, T>,
-        table: Id,
+        table: TensorId,
         (words, d): (&[u32], &[T]),
         gradients: &mut Gradients<'_, T>,
     ) {

@@ -14,7 +14,7 @@ use crate::Real;
 use crate::batch::Batch;
 use crate::linear::Linear;
 use crate::network::{Context, Network, Outcome, Query, Shard};
-use crate::parameters::{Gradients, Id, Layout, Start};
+use crate::parameters::{Gradients, Init, Layout, TensorId};
 
 pub use layer::Cell;
 use layer::Layer;
@@ -168,7 +168,7 @@ impl Config {
 pub(crate) struct Additive {
     pub(crate) query: Linear,
     pub(crate) key: Linear,
-    pub(crate) v: Id,
+    pub(crate) v: TensorId,
 }
 
 /// Something that a word is predicted from.
@@ -184,8 +184,8 @@ pub(crate) enum Piece {
 pub struct Model {
     pub(crate) config: Config,
     pub(crate) layout: Layout,
-    pub(crate) source_table: Id,
-    pub(crate) target_table: Option<Id>,
+    pub(crate) source_table: TensorId,
+    pub(crate) target_table: Option<TensorId>,
     /// For each layer, one or two directions.
     pub(crate) encoder: Vec<Vec<Layer>>,
     pub(crate) decoder: Vec<Layer>,
@@ -207,7 +207,7 @@ impl Model {
         let directions: &[&str] = if config.bidirectional { &["forward", "backward"] } else { &["forward"] };
         let memory = directions.len() * h;
 
-        let source_table = layout.add("encoder.words", config.source_words, e, Start::Table);
+        let source_table = layout.add("encoder.words", config.source_words, e, Init::Table);
         let mut encoder = Vec::new();
         for l in 0..config.encoder_layers {
             let input = if l == 0 { e } else { memory };
@@ -221,8 +221,8 @@ impl Model {
         let start_symbol = usize::from(config.begin == Begin::Learned);
         // A table that is also a factor of products has a smaller deviation, so that they start near 1.
         let table = match config.output {
-            Output::Tied => Start::NormalMatrix(1.0 / (e as f64).sqrt()),
-            _ => Start::Table,
+            Output::Tied => Init::NormalMatrix(1.0 / (e as f64).sqrt()),
+            _ => Init::Table,
         };
         let target_table = config
             .dependence
@@ -230,7 +230,7 @@ impl Model {
         let attention = (config.attention == Attention::Additive).then(|| Additive {
             query: Linear::new(&mut layout, "attention.query", h, h, false),
             key: Linear::new(&mut layout, "attention.key", memory, h, config.attention_bias),
-            v: layout.add("attention.v", 1, h, Start::Vector(1.0 / (h as f64).sqrt())),
+            v: layout.add("attention.v", 1, h, Init::Vector(1.0 / (h as f64).sqrt())),
         });
         let mut pieces: Vec<(&str, usize)> = Vec::new();
         pieces.extend(config.dependence.then_some(("word", e)));

@@ -84,7 +84,7 @@ impl Work<'_> {
     }
 
     /// A vector of the width, cut into heads.
-    fn head_vector(&self, id: crate::parameters::Id) -> Tensor<4> {
+    fn head_vector(&self, id: crate::parameters::TensorId) -> Tensor<4> {
         self.parameters.get(id).reshape([1, self.config.heads, 1, self.config.head()])
     }
 

@@ -1,13 +1,13 @@
 use super::config::{Config, Initial, Norm, Positions};
 use crate::Layout;
 use crate::linear::Linear;
-use crate::parameters::{Id, Start};
+use crate::parameters::{Init, TensorId};
 
 /// Layer normalisation.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LayerNorm {
-    pub(super) scale: Id,
-    pub(super) shift: Id,
+    pub(super) scale: TensorId,
+    pub(super) shift: TensorId,
 }
 
 /// Scores by distance: a matrix for the code of the distance, and one vector each that is added to the query where it meets a
@@ -15,8 +15,8 @@ pub(super) struct LayerNorm {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Relative {
     pub(super) distance: Linear,
-    pub(super) content_bias: Id,
-    pub(super) distance_bias: Id,
+    pub(super) content_bias: TensorId,
+    pub(super) distance_bias: TensorId,
 }
 
 /// What a sub-layer does.
@@ -41,9 +41,9 @@ pub(super) struct Sublayer {
 /// What encoder and decoder have each.
 #[derive(Debug, Clone)]
 pub(super) struct Stack {
-    pub(super) words: Id,
+    pub(super) words: TensorId,
     pub(super) map: Option<Linear>,
-    pub(super) positions: Option<Id>,
+    pub(super) positions: Option<TensorId>,
     pub(super) words_norm: Option<LayerNorm>,
     /// The sub-layers of each layer; a shared layer is there once.
     pub(super) layers: Vec<Vec<Sublayer>>,
@@ -92,7 +92,7 @@ impl Body {
             norm: maker.norm("head.norm"),
         });
         let output = if config.tied {
-            let bias = maker.layout.add("output.bias", 1, config.target_words, Start::Constant(0.0));
+            let bias = maker.layout.add("output.bias", 1, config.target_words, Init::Constant(0.0));
             let (inputs, outputs) = (config.width, config.target_words);
             Linear { weight: decoder.words, bias: Some(bias), inputs, outputs }
         } else {
@@ -112,18 +112,18 @@ impl Maker<'_> {
         (6.0 / (inputs + outputs) as f64).sqrt()
     }
 
-    fn matrix(&self, inputs: usize, outputs: usize) -> Start {
+    fn matrix(&self, inputs: usize, outputs: usize) -> Init {
         match self.config.initial {
-            Initial::Xavier => Start::Matrix(Self::bound(inputs, outputs)),
-            Initial::Bert => Start::NormalMatrix(0.02),
+            Initial::Xavier => Init::Matrix(Self::bound(inputs, outputs)),
+            Initial::Bert => Init::NormalMatrix(0.02),
         }
     }
 
-    fn table(&mut self, name: String, rows: usize, columns: usize, is_matrix: bool) -> Id {
+    fn table(&mut self, name: String, rows: usize, columns: usize, is_matrix: bool) -> TensorId {
         let first = match self.config.initial {
             _ if is_matrix => self.matrix(rows, columns),
-            Initial::Xavier => Start::Vector(Self::bound(rows, columns)),
-            Initial::Bert => Start::Normal(0.02),
+            Initial::Xavier => Init::Vector(Self::bound(rows, columns)),
+            Initial::Bert => Init::Normal(0.02),
         };
         self.layout.add(name, rows, columns, first)
     }
@@ -134,7 +134,7 @@ impl Maker<'_> {
         let outputs = outputs * parts;
         Linear {
             weight: self.layout.add(name, outputs, inputs, first),
-            bias: bias.then(|| self.layout.add(format!("{name}.bias"), 1, outputs, Start::Constant(0.0))),
+            bias: bias.then(|| self.layout.add(format!("{name}.bias"), 1, outputs, Init::Constant(0.0))),
             inputs,
             outputs,
         }
@@ -147,8 +147,8 @@ impl Maker<'_> {
     fn norm(&mut self, name: &str) -> LayerNorm {
         let width = self.config.width;
         LayerNorm {
-            scale: self.layout.add(format!("{name}.scale"), 1, width, Start::Constant(1.0)),
-            shift: self.layout.add(format!("{name}.shift"), 1, width, Start::Constant(0.0)),
+            scale: self.layout.add(format!("{name}.scale"), 1, width, Init::Constant(1.0)),
+            shift: self.layout.add(format!("{name}.shift"), 1, width, Init::Constant(0.0)),
         }
     }
 
@@ -180,8 +180,8 @@ impl Maker<'_> {
         let input = self.parts(&format!("{itself}.input"), width, width, 3, bias);
         let relative = matches!(self.config.positions, Positions::Relative { .. }).then(|| Relative {
             distance: self.linear(&format!("{itself}.distance"), width, width, false),
-            content_bias: self.layout.add(format!("{itself}.content-bias"), 1, width, Start::Constant(0.0)),
-            distance_bias: self.layout.add(format!("{itself}.distance-bias"), 1, width, Start::Constant(0.0)),
+            content_bias: self.layout.add(format!("{itself}.content-bias"), 1, width, Init::Constant(0.0)),
+            distance_bias: self.layout.add(format!("{itself}.distance-bias"), 1, width, Init::Constant(0.0)),
         });
         layer.push(self.sublayer(&itself, Kind::Itself { input, relative, causal: decodes }, width, bias));
         if decodes {

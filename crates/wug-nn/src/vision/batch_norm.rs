@@ -3,7 +3,7 @@ use rayon::prelude::*;
 use super::GROUP;
 use crate::kernels::{batch_norm, batch_norm_backward, batch_norm_sums};
 use crate::network::Context;
-use crate::parameters::{Gradients, Id, Layout, Start};
+use crate::parameters::{Gradients, Init, Layout, TensorId};
 use crate::{Buffer, Real};
 
 /// What is added to the variance.
@@ -16,15 +16,15 @@ const ROWS: usize = 512;
 /// Batch normalisation: in training by the mean and variance of the batch, else by running ones.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct BatchNorm {
-    scale: Id,
-    shift: Id,
-    mean: Id,
-    variance: Id,
+    scale: TensorId,
+    shift: TensorId,
+    mean: TensorId,
+    variance: TensorId,
     width: usize,
 }
 
 /// The running statistics that a batch has made of the old ones.
-pub(super) type Running<T> = Vec<(Id, Vec<T>)>;
+pub(super) type Running<T> = Vec<(TensorId, Vec<T>)>;
 
 /// By what a batch was normalised.
 #[derive(Debug)]
@@ -37,7 +37,7 @@ pub(super) struct Normalised<T> {
 impl BatchNorm {
     pub(super) fn new(layout: &mut Layout, name: &str, width: usize) -> Self {
         let mut add =
-            |what: &str, number| layout.add(format!("{name}.{what}"), 1, width, Start::Constant(number));
+            |what: &str, number| layout.add(format!("{name}.{what}"), 1, width, Init::Constant(number));
         let (scale, shift) = (add("scale", 1.0), add("shift", 0.0));
         Self { scale, shift, mean: add("running-mean", 0.0), variance: add("running-variance", 1.0), width }
     }
@@ -66,7 +66,7 @@ impl BatchNorm {
             }
             count = all;
         }
-        let mut mix = |id: Id, new: &dyn Fn(usize) -> f64| {
+        let mut mix = |id: TensorId, new: &dyn Fn(usize) -> f64| {
             let old = context.flat(id).iter().enumerate();
             let mixed = old.map(|(i, old)| T::from_f64((1.0 - MOMENTUM) * old.to_f64() + MOMENTUM * new(i)));
             running.push((id, mixed.collect()));

@@ -6,7 +6,7 @@ use crate::kernels::{
     Accumulate, Correlated, DEPTH, Gathered, Segment, add_columns, correlate, gather_product,
 };
 use crate::network::Context;
-use crate::parameters::{Gradients, Id, Layout, Start};
+use crate::parameters::{Gradients, Init, Layout, TensorId};
 use crate::{Buffer, Real};
 
 /// Rows of the gradient of the kernels that a thread computes at a time.
@@ -21,8 +21,8 @@ const PAIRS: usize = 32;
 /// with few channels it is a row of the kernel that makes a product worth its while.
 #[derive(Debug, Clone)]
 pub(super) struct Convolution {
-    kernels: Id,
-    pub(super) bias: Option<Id>,
+    kernels: TensorId,
+    pub(super) bias: Option<TensorId>,
     pub(super) outputs: usize,
     /// Places of the output.
     pub(super) places: usize,
@@ -61,11 +61,11 @@ impl Convolution {
         let taps = window.kernel * window.kernel;
         let bound = 1.0 / ((taps * inputs) as f64).sqrt();
         let start = match initial {
-            Initial::Uniform => Start::Matrix(bound),
-            Initial::Normal => Start::NormalMatrix((2.0 / (taps * outputs) as f64).sqrt()),
+            Initial::Uniform => Init::Matrix(bound),
+            Initial::Normal => Init::NormalMatrix((2.0 / (taps * outputs) as f64).sqrt()),
         };
         let kernels = layout.add_kernels(format!("{name}.kernels"), taps, inputs, outputs, start);
-        let bias = bias.then(|| layout.add(format!("{name}.bias"), 1, outputs, Start::Vector(bound)));
+        let bias = bias.then(|| layout.add(format!("{name}.bias"), 1, outputs, Init::Vector(bound)));
         let common = Self {
             kernels,
             bias,

@@ -9,7 +9,7 @@ use super::geometry::Size;
 use super::trunk::{Body, Trunk};
 use crate::linear::Linear;
 use crate::network::{Context, Lesson, Network, Outcome, Query, Sequence, Shard};
-use crate::parameters::{Gradients, Id, Layout};
+use crate::parameters::{Gradients, Layout, TensorId};
 use crate::{Buffer, Engine, Real};
 
 /// Images that are encoded together when questions are answered.
@@ -43,7 +43,7 @@ pub struct Reader<T> {
     encoder: Encoder,
     layout: Layout,
     /// The tensors of the sequence model, of which the first is the table.
-    model: Vec<Id>,
+    model: Vec<TensorId>,
     trunk: Trunk,
     last: Linear,
     build: Build<T>,
