@@ -1,6 +1,6 @@
 use std::fmt::Debug;
 
-use crate::kernels::{Accumulate, Isa, View, product};
+use crate::kernels::{Accumulate, Isa, View, gemm};
 use crate::parameters::{Gradients, Layout, TensorId, Weights};
 use crate::workspace::Workspace;
 use crate::{Buffer, Real};
@@ -327,7 +327,7 @@ impl<'a, T: Real> Context<'a, T> {
         stride: usize,
         into: Accumulate,
     ) {
-        product(self.isa, x, self.weights.forward(weight), out, stride, into, &mut self.workspace.scratch);
+        gemm(self.isa, x, self.weights.forward(weight), out, stride, into, &mut self.workspace.scratch);
     }
 
     /// `d_x (+)= d * W`.
@@ -339,7 +339,7 @@ impl<'a, T: Real> Context<'a, T> {
         stride: usize,
         into: Accumulate,
     ) {
-        product(self.isa, d, self.weights.backward(weight), d_x, stride, into, &mut self.workspace.scratch);
+        gemm(self.isa, d, self.weights.backward(weight), d_x, stride, into, &mut self.workspace.scratch);
     }
 
     /// `d_W += d^T * x`, where a row of `x` has so many columns.
@@ -354,6 +354,6 @@ impl<'a, T: Real> Context<'a, T> {
         let Workspace { scratch, packed, .. } = &mut *self.workspace;
         packed.pack(x);
         let (d_weight, into) = gradients.begin(weight);
-        product(self.isa, d.transposed(), packed, d_weight, columns, into, scratch);
+        gemm(self.isa, d.transposed(), packed, d_weight, columns, into, scratch);
     }
 }

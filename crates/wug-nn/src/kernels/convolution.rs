@@ -5,8 +5,8 @@
 
 use std::ops::Range;
 
+use super::gemm::{Accumulate, COLUMNS, HALF, Line, Packed, place, put, tiles};
 use super::isa::{Isa, Kernel, Vectors};
-use super::product::{Accumulate, COLUMNS, HALF, Line, Packed, place, put, tiles};
 use crate::Real;
 
 /// Numbers of the left factor, and the rows of the right one that they meet.

@@ -12,12 +12,12 @@ pub trait Lanes: Sized {
 
     /// Rows as columns.
     #[doc(hidden)]
-    fn turned(block: [[Self; 4]; 4]) -> [[Self; 4]; 4];
+    fn transpose(block: [[Self; 4]; 4]) -> [[Self; 4]; 4];
 }
 
 /// Rows as columns, number by number.
 #[inline(always)]
-fn turned<T: Copy>(block: [[T; 4]; 4]) -> [[T; 4]; 4] {
+fn transpose<T: Copy>(block: [[T; 4]; 4]) -> [[T; 4]; 4] {
     std::array::from_fn(|i| block.map(|row| row[i]))
 }
 
@@ -30,8 +30,8 @@ impl Lanes for f64 {
     }
 
     #[inline(always)]
-    fn turned(block: [[Self; 4]; 4]) -> [[Self; 4]; 4] {
-        turned(block)
+    fn transpose(block: [[Self; 4]; 4]) -> [[Self; 4]; 4] {
+        transpose(block)
     }
 }
 
@@ -43,11 +43,11 @@ impl Lanes for f32 {
     }
 
     #[inline(always)]
-    fn turned(block: [[Self; 4]; 4]) -> [[Self; 4]; 4] {
+    fn transpose(block: [[Self; 4]; 4]) -> [[Self; 4]; 4] {
         #[cfg(target_arch = "x86_64")]
-        return x86::turned(block);
+        return x86::transpose(block);
         #[cfg(not(target_arch = "x86_64"))]
-        turned(block)
+        transpose(block)
     }
 }
 
@@ -93,7 +93,7 @@ pub(super) mod x86 {
 
     /// Rows as columns. Left to itself the compiler moves number by number.
     #[inline(always)]
-    pub(super) fn turned(block: [[f32; 4]; 4]) -> [[f32; 4]; 4] {
+    pub(super) fn transpose(block: [[f32; 4]; 4]) -> [[f32; 4]; 4] {
         let mut columns = [[0.0; 4]; 4];
         // SAFETY: every x86-64 has these instructions; rows and columns are four numbers long.
         unsafe {

@@ -35,13 +35,13 @@ mod attention;
 mod batch_norm;
 mod cell;
 mod convolution;
+mod gemm;
 mod isa;
 mod lanes;
 mod norm;
 mod optimise;
 mod peak;
 mod pool;
-mod product;
 mod rows;
 mod softmax;
 
@@ -55,13 +55,14 @@ pub(crate) use attention::{
 pub(crate) use batch_norm::{batch_norm, batch_norm_backward, batch_norm_sums, moments, rectify_backward};
 pub(crate) use cell::{gru_backward, gru_forward, lstm_backward, lstm_forward, rnn_backward, rnn_forward};
 pub(crate) use convolution::{Correlated, DEPTH, Gathered, Segment, correlate, gather_product};
+pub use gemm::MatMul;
+pub(crate) use gemm::{Accumulate, Packed, View, gemm};
 pub use isa::{Isa, Vectors};
 pub use lanes::Lanes;
 pub(crate) use norm::{normalise, normalise_backward, residual};
 pub(crate) use optimise::{AdamStep, adam, descend, squares};
 pub use peak::peak;
 pub(crate) use pool::{larger, larger_backward};
-pub(crate) use product::{Accumulate, Packed, View, product};
 pub(crate) use rows::{
     add, add_columns, add_row, cross_entropy, drop_rows, dropout, embed, embed_backward, largest, scale_add,
     scale_by,

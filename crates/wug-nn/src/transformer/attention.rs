@@ -126,13 +126,13 @@ pub(super) fn attend<T: Real>(
         if let Some((relative, window)) = heads.relative {
             let shifted = &mut shifted[..queries * size];
             one.shifted(context, context.flat(relative.content_bias), shifted);
-            context.product(View::new(shifted, queries, size), scores, keys, Accumulate::Overwrite);
+            context.gemm(View::new(shifted, queries, size), scores, keys, Accumulate::Overwrite);
             one.shifted(context, context.flat(relative.distance_bias), shifted);
             let of_window = &mut of_window[..queries * window.len()];
-            context.head_product(one.head, View::new(shifted, queries, size), of_window, window.len());
+            context.head_gemm(one.head, View::new(shifted, queries, size), of_window, window.len());
             add_window(context.isa, window, of_window, scores, keys, heads.causal);
         } else {
-            context.product(one.view(0), scores, keys, Accumulate::Overwrite);
+            context.gemm(one.view(0), scores, keys, Accumulate::Overwrite);
         }
         softmax(context.isa, scores, keys, factor, heads.causal);
         context.workspace.packed.pack(one.view(2));
@@ -145,7 +145,7 @@ pub(super) fn attend<T: Real>(
             used = dropped;
         }
         let out = &mut attended[row * width + one.head * size..];
-        context.product(View::new(used, queries, keys), out, width, Accumulate::Overwrite);
+        context.gemm(View::new(used, queries, keys), out, width, Accumulate::Overwrite);
     }
     context.recycle([shifted, of_window, dropped]);
 }
@@ -181,7 +181,7 @@ pub(super) fn attend_backward<T: Real>(
         let d_scores = &mut d_scores[..queries * keys];
         let d_out = View::strided(&d_attended[row * width + one.head * size..], queries, size, width);
         context.workspace.packed.pack(one.view(2).transposed());
-        context.product(d_out, d_scores, keys, Accumulate::Overwrite);
+        context.gemm(d_out, d_scores, keys, Accumulate::Overwrite);
         let mut used = weights;
         if context.dropout > 0.0 {
             let dropped = &mut dropped[..weights.len()];
@@ -195,7 +195,7 @@ pub(super) fn attend_backward<T: Real>(
         let mut into =
             |context: &mut TransformerContext<'_, T>, which: usize, row: usize, left: View<'_, T>| {
                 let Columns { buffer, stride, .. } = one.columns[which];
-                context.product(left, &mut d[buffer][one.start(which, row)..], stride, Accumulate::Overwrite);
+                context.gemm(left, &mut d[buffer][one.start(which, row)..], stride, Accumulate::Overwrite);
             };
         context.workspace.packed.pack(d_out);
         into(context, 2, key_row, View::new(used, queries, keys).transposed());
@@ -224,8 +224,8 @@ pub(super) fn attend_backward<T: Real>(
         one.shifted(context, context.flat(relative.distance_bias), shifted);
         context.workspace.packed.pack(View::new(shifted, queries, size));
         let left = View::new(d_window, queries, window.len()).transposed();
-        context.product(left, &mut d_distances[one.head * size..], width, Accumulate::Add);
-        context.head_product(one.head, View::new(d_window, queries, window.len()), shifted, size);
+        context.gemm(left, &mut d_distances[one.head * size..], width, Accumulate::Add);
+        context.head_gemm(one.head, View::new(d_window, queries, window.len()), shifted, size);
         add_columns(context.isa, shifted, size, &mut gradients.of(relative.distance_bias)[of_head]);
         for (d_query, d) in d_query.chunks_mut(stride).zip(shifted.chunks_exact(size)) {
             add(context.isa, d, &mut d_query[..size]);

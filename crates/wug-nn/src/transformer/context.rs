@@ -7,7 +7,7 @@ use super::model::LayerNorm;
 use super::positions::Codes;
 use super::sequences::Rows;
 use crate::batch::mix;
-use crate::kernels::{Accumulate, Packed, View, drop_rows, normalise, normalise_backward, product};
+use crate::kernels::{Accumulate, Packed, View, drop_rows, gemm, normalise, normalise_backward};
 use crate::network::Context;
 use crate::parameters::Gradients;
 use crate::workspace::Workspace;
@@ -53,17 +53,17 @@ impl<'a, T: Real> TransformerContext<'a, T> {
     }
 
     /// A product with a factor that was packed into the workspace.
-    pub(super) fn product(&mut self, left: View<'_, T>, out: &mut [T], stride: usize, into: Accumulate) {
+    pub(super) fn gemm(&mut self, left: View<'_, T>, out: &mut [T], stride: usize, into: Accumulate) {
         let isa = self.isa;
         let Workspace { packed, scratch, .. } = &mut *self.workspace;
-        product(isa, left, packed, out, stride, into, scratch);
+        gemm(isa, left, packed, out, stride, into, scratch);
     }
 
     /// A product with the factor of a head.
-    pub(super) fn head_product(&mut self, head: usize, left: View<'_, T>, out: &mut [T], stride: usize) {
+    pub(super) fn head_gemm(&mut self, head: usize, left: View<'_, T>, out: &mut [T], stride: usize) {
         let isa = self.isa;
         let Workspace { heads, scratch, .. } = &mut *self.workspace;
-        product(isa, left, &heads[head], out, stride, Accumulate::Overwrite, scratch);
+        gemm(isa, left, &heads[head], out, stride, Accumulate::Overwrite, scratch);
     }
 
     /// Packs a factor for each head.

@@ -1,3 +1,5 @@
+//! Matrix multiplication (GEMM) with a packed right factor.
+
 use std::ops::Range;
 
 use super::isa::{Isa, Kernel, Vectors};
@@ -84,7 +86,7 @@ impl<'a, T: Real> View<'a, T> {
                 let blocks = lines.map(|line| line.as_chunks::<4>().0);
                 let (whole, rest) = rows.as_chunks_mut::<4>();
                 for (i, rows) in whole.iter_mut().enumerate() {
-                    let block = T::turned(blocks.map(|line| line[i]));
+                    let block = T::transpose(blocks.map(|line| line[i]));
                     for (Line(row), cells) in rows.iter_mut().zip(block) {
                         row[j..j + 4].copy_from_slice(&cells);
                     }
@@ -112,7 +114,7 @@ impl<'a, T: Real> View<'a, T> {
 #[repr(align(64))]
 pub(super) struct Line<T>(pub(super) [T; COLUMNS]);
 
-/// A right factor in the order in which [`product`] reads it: panels of 16 columns, filled up with zeros.
+/// A right factor in the order in which [`gemm`] reads it: panels of 16 columns, filled up with zeros.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Packed<T> {
     pub(super) rows: usize,
@@ -180,7 +182,7 @@ pub(crate) enum Accumulate {
 ///
 /// Every element is summed from the first to the last, whatever the shape of the rest, so a row of the result does not
 /// depend on which rows are computed with it.
-pub(crate) fn product<T: Real>(
+pub(crate) fn gemm<T: Real>(
     isa: Isa,
     left: View<'_, T>,
     right: &Packed<T>,
@@ -214,6 +216,32 @@ pub(crate) fn product<T: Real>(
         let blocks = Blocks { left, right, depth, rows: 0..left.rows, out, stride, into, scratch };
         blocks.run_with(isa);
         into = Accumulate::Add;
+    }
+}
+
+/// Matrix multiplication for layers outside of this crate, with the memory that it needs.
+///
+/// ```
+/// use wug_nn::kernels::{Isa, MatMul};
+///
+/// let mut out = [0.0; 2];
+/// MatMul::default().run(Isa::best(), &[1.0, 2.0], &[3.0, 4.0, 5.0, 6.0], (1, 2, 2), &mut out);
+/// assert_eq!(out, [13.0, 16.0]);
+/// ```
+#[derive(Debug, Default)]
+pub struct MatMul<T> {
+    packed: Packed<T>,
+    scratch: Buffer<T>,
+}
+
+impl<T: Real> MatMul<T> {
+    /// `out = a * b`, of `m x k` and `k x n` numbers, row by row. The same bits for any number of threads.
+    ///
+    /// # Panics
+    /// If a slice is too short for its shape.
+    pub fn run(&mut self, isa: Isa, a: &[T], b: &[T], (m, k, n): (usize, usize, usize), out: &mut [T]) {
+        self.packed.pack(View::new(b, k, n));
+        gemm(isa, View::new(a, m, k), &self.packed, out, n, Accumulate::Overwrite, &mut self.scratch);
     }
 }
 
@@ -513,18 +541,18 @@ mod tests {
         #[test]
         fn a_product_is_what_it_is_defined_to_be(
             rows in prop_oneof![Just(1usize), 0usize..120], depth in 0usize..300, columns in 0usize..150,
-            turned in any::<[bool; 2]>(), seed in any::<u64>(), gap in 0usize..3,
+            transpose in any::<[bool; 2]>(), seed in any::<u64>(), gap in 0usize..3,
         ) {
             let (left, right) = (numbers(seed, rows * depth), numbers(seed ^ 1, depth * columns));
-            let left = view(&left, rows, depth, turned[0]);
-            let right = view(&right, depth, columns, turned[1]);
+            let left = view(&left, rows, depth, transpose[0]);
+            let right = view(&right, depth, columns, transpose[1]);
             let expected = plain(&left, &right);
             let stride = columns + gap;
             for isa in ISAS {
                 let mut out = vec![7.0; rows * stride];
                 let packed = Packed::new(right);
-                product(isa, left, &packed, &mut out, stride, Accumulate::Overwrite, &mut Buffer::default());
-                product(isa, left, &packed, &mut out, stride, Accumulate::Add, &mut Buffer::default());
+                gemm(isa, left, &packed, &mut out, stride, Accumulate::Overwrite, &mut Buffer::default());
+                gemm(isa, left, &packed, &mut out, stride, Accumulate::Add, &mut Buffer::default());
                 for (i, row) in out.chunks_exact(stride.max(1)).enumerate() {
                     let twice: Vec<f64> = expected[i * columns..][..columns].iter().map(|x| 2.0 * x).collect();
                     same(&row[..columns], &twice, 1e-12)?;
@@ -541,7 +569,7 @@ mod tests {
         let multiply = |rows: usize| {
             let mut out = vec![1.0; rows * 41];
             let left = View::new(&left[..rows * 300], rows, 300);
-            product(Isa::best(), left, &packed, &mut out, 41, Accumulate::Add, &mut Buffer::default());
+            gemm(Isa::best(), left, &packed, &mut out, 41, Accumulate::Add, &mut Buffer::default());
             out
         };
         let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
@@ -557,7 +585,7 @@ mod tests {
         let packed = Packed::new(View::new(&right, 300, 40));
         for isa in ISAS {
             let mut all = vec![0.0; 100 * 40];
-            product(
+            gemm(
                 isa,
                 View::new(&left, 100, 300),
                 &packed,
@@ -569,7 +597,7 @@ mod tests {
             for rows in [1, 2, 7, 11] {
                 let mut some = vec![0.0; rows * 40];
                 let first = View::new(&left[300 * 13..], rows, 300);
-                product(isa, first, &packed, &mut some, 40, Accumulate::Overwrite, &mut Buffer::default());
+                gemm(isa, first, &packed, &mut some, 40, Accumulate::Overwrite, &mut Buffer::default());
                 assert_eq!(some, all[40 * 13..40 * (13 + rows)], "{isa}, {rows} rows");
             }
         }
