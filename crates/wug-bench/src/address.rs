@@ -1,6 +1,7 @@
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
+use wug_data::truncate;
 
 use wug_data::Error;
 
@@ -86,7 +87,7 @@ fn unknown(name: &str) -> String {
     };
     // Names are short; a longer one is not a slip of the hand.
     let nearest = if name.len() > 80 { Vec::new() } else { nearest(known, distance, name.len() / 2) };
-    let shown: String = name.chars().take(80).collect();
+    let shown = truncate(name, 80);
     match nearest.as_slice() {
         [] => format!("no dataset `{shown}`; `wug list` shows all"),
         nearest => format!("no dataset `{shown}`; did you mean {}?", nearest.join(", ")),

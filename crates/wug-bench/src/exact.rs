@@ -1,6 +1,7 @@
 //! Exact match, the metric most benchmarks share.
 
 use wug_data::Example;
+use wug_data::truncate;
 
 use crate::{Judge, Metric, Verdict};
 
@@ -24,7 +25,7 @@ impl Judge for Exact {
             match said.next() {
                 Some(word) if word == wanted => {}
                 Some(word) => {
-                    let shown: String = word.chars().take(40).collect();
+                    let shown = truncate(word, 40);
                     return Verdict::wrong(format!("token {} is {shown}, not {wanted}", i + 1));
                 }
                 None if i == 0 => return Verdict::wrong("empty prediction"),

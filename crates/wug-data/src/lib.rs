@@ -10,6 +10,7 @@ mod dataset;
 mod error;
 mod facts;
 mod folder;
+mod format;
 mod jsonl;
 mod lines;
 mod parquet;
@@ -24,6 +25,7 @@ pub use dataset::{Dataset, Example, InputKind, Part, Selection, Sequences, Table
 pub use error::{Error, Result};
 pub use facts::{Fact, FactValue, Facts, Values};
 pub use folder::{FileEntry, FileWriter, Folder, MANIFEST, Manifest, PartSize, Summed};
+pub use format::{format_duration, parse_duration, thousands, truncate};
 pub use jsonl::{picture_path, read_jsonl, write_image_list, write_jsonl, write_jsonl_counted};
 pub use lines::{Lines, MAX_LINE};
 pub use parquet::{read_parquet, write_parquet, write_parquet_counted};

@@ -1,4 +1,5 @@
 use serde::Serialize;
+use wug_data::truncate;
 
 use wug_data::{Dataset, Error, InputKind, Result};
 
@@ -147,7 +148,7 @@ pub fn learner(name: &str) -> Result<&'static dyn Learner> {
         let nearest = known().min_by_key(|known| strsim::osa_distance(known, name));
         let nearest = nearest.filter(|known| strsim::osa_distance(known, name) <= 1 + name.len() / 3);
         let hint = nearest.map_or_else(String::new, |known| format!("; did you mean {known}?"));
-        let shown: String = name.chars().take(60).collect();
+        let shown = truncate(name, 60);
         let all: Vec<&str> = known().collect();
         Error::usage(format!("no learner `{shown}`{hint} (there are: {})", all.join(", ")))
     })

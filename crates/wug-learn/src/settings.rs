@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use wug_data::{Error, Result};
+use wug_data::{Error, Result, parse_duration};
 
 use crate::About;
 
@@ -38,7 +38,7 @@ pub enum SettingKind {
         /// The most.
         most: f64,
     },
-    /// A time in whole seconds: `90`, `90s`, `5m` or `2h`.
+    /// A time in whole seconds: `90`, `90s`, `5m`, `2h` or `1h30m`.
     Seconds {
         /// Unless set.
         default: u64,
@@ -130,13 +130,7 @@ impl SettingKind {
                 text.parse().ok().filter(fits).map(|number: f64| number.into())
             }
             Self::Seconds { least, most, .. } => {
-                let (number, unit) = match text.as_bytes().last() {
-                    Some(b's') => (&text[..text.len() - 1], 1),
-                    Some(b'm') => (&text[..text.len() - 1], 60),
-                    Some(b'h') => (&text[..text.len() - 1], 3600),
-                    _ => (text, 1),
-                };
-                let seconds = number.parse::<u64>().ok().and_then(|number| number.checked_mul(unit));
+                let seconds = parse_duration(text).map(|time| time.as_secs());
                 seconds.filter(|seconds| (least..=most).contains(&seconds)).map(Value::from)
             }
             Self::Flag => text.parse().ok().map(|flag: bool| flag.into()),

@@ -99,7 +99,7 @@ impl Settings {
 
     /// The base URL, checked: `http` or `https`, no user name, password or query, no slash at the end.
     pub fn base_url(&self) -> Result<String> {
-        let shown: String = self.endpoint.chars().take(200).collect();
+        let shown = wug_data::truncate(&self.endpoint, 200);
         let wrong = |what: &str| Error::usage(format!("endpoint `{shown}` {what}"));
         let url = self.endpoint.trim().trim_end_matches('/');
         let url = url.trim_end_matches("/chat/completions").trim_end_matches("/completions");

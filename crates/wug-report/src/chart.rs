@@ -1,30 +1,26 @@
 //! Statistics as files: CSV for machines, SVG for people.
 
-use std::fmt::Write;
-
 use wug_bench::Statistic;
 
 use crate::plot::{BarPlot, BarSeries, Estimate, Paper};
 
 /// The table as CSV: a header, then a line for each value.
 pub fn csv(statistic: &Statistic) -> String {
-    let field = |text: &str| {
-        let plain = !text.contains([',', '"', '\n', '\r']);
-        if plain { text.to_owned() } else { format!("\"{}\"", text.replace('"', "\"\"")) }
+    let header = [&statistic.name].into_iter().chain(&statistic.columns).cloned().collect();
+    let line = |(value, numbers): &(String, Vec<f64>)| {
+        [value.clone()].into_iter().chain(numbers.iter().map(f64::to_string)).collect()
     };
-    let mut text = field(&statistic.name);
-    for column in &statistic.columns {
-        let _ = write!(text, ",{}", field(column));
+    write_csv([header].into_iter().chain(statistic.rows.iter().map(line)))
+}
+
+/// Lines as CSV.
+pub(crate) fn write_csv(lines: impl Iterator<Item = Vec<String>>) -> String {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    for line in lines {
+        writer.write_record(line).expect("lines of one length, written to memory");
     }
-    text.push('\n');
-    for (value, numbers) in &statistic.rows {
-        text.push_str(&field(value));
-        for number in numbers {
-            let _ = write!(text, ",{number}");
-        }
-        text.push('\n');
-    }
-    text
+    let bytes = writer.into_inner().expect("writing to memory succeeds");
+    String::from_utf8(bytes).expect("made of text")
 }
 
 /// The table as bars, a group for each value and a colour for each column.

@@ -44,7 +44,7 @@ pub(crate) fn find<'a>(
     let all = || (0..inputs.len() as u32).map(|row| inputs.get(row));
     let find = |text: &String| {
         all().find(|input| input.same_words(text)).ok_or_else(|| {
-            let shown: String = text.chars().take(60).collect();
+            let shown = wug_data::truncate(text, 60);
             Error::usage(format!("--neighbours: `{shown}` is not among the inputs of {}", dataset.name))
         })
     };

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::time::Duration;
+use wug_data::parse_duration;
 
 use clap::builder::Styles;
 use clap::builder::styling::AnsiColor;
@@ -583,26 +584,9 @@ fn at_least_one(text: &str) -> std::result::Result<usize, String> {
     text.parse().ok().filter(|&number| number > 0).ok_or_else(|| "expected a whole number from 1".to_owned())
 }
 
-/// A time with units: `2h`, `90m`, `1h30m`, `45s`.
+/// A time: `2h`, `90m`, `1h30m`, `45s`, or in seconds.
 fn time(text: &str) -> std::result::Result<Duration, String> {
-    let wrong = || "expected a time with units, such as 2h, 90m or 1h30m".to_owned();
-    let (mut seconds, mut number) = (0_u64, String::new());
-    for c in text.chars() {
-        let unit = match c {
-            '0'..='9' => {
-                number.push(c);
-                continue;
-            }
-            'h' => 3600,
-            'm' => 60,
-            's' => 1,
-            _ => return Err(wrong()),
-        };
-        let part = number.parse::<u64>().ok().and_then(|number| number.checked_mul(unit));
-        seconds = part.and_then(|part| seconds.checked_add(part)).ok_or_else(wrong)?;
-        number.clear();
-    }
-    if text.is_empty() || !number.is_empty() { Err(wrong()) } else { Ok(Duration::from_secs(seconds)) }
+    parse_duration(text).ok_or_else(|| "expected a time, such as 2h, 90m, 1h30m or 45 (seconds)".to_owned())
 }
 
 #[cfg(test)]

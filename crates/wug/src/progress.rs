@@ -12,7 +12,8 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use wug_learn::{Answering, StopReason, Training};
 
-use crate::output::{DIM, duration, thousands};
+use crate::output::DIM;
+use wug_data::{format_duration, thousands};
 
 /// How often a line is written where there is no terminal.
 pub(crate) const LOG_EVERY: Duration = Duration::from_secs(30);
@@ -185,10 +186,10 @@ impl Log {
             since => {
                 let left = time.as_secs_f64() / since as f64 * of.saturating_sub(done) as f64;
                 let left = Duration::try_from_secs_f64(left).unwrap_or(Duration::MAX);
-                format!(", {} left", duration(left))
+                format!(", {} left", format_duration(left))
             }
         };
-        let (done, of, time) = (thousands(done as usize), thousands(of as usize), duration(time));
+        let (done, of, time) = (thousands(done as usize), thousands(of as usize), format_duration(time));
         Some(format!("{done} of {of} {unit} after {time}{left}: {message}"))
     }
 }
@@ -208,7 +209,7 @@ fn summary(training: &Training, time: Duration) -> String {
             thousands(best.update as usize)
         )
     });
-    format!("{updates} updates{stopped}{best}; {} in all", duration(time))
+    format!("{updates} updates{stopped}{best}; {} in all", format_duration(time))
 }
 
 #[cfg(test)]

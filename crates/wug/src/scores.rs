@@ -8,7 +8,8 @@ use wug_bench::Benchmark;
 use wug_data::Dataset;
 use wug_run::{Importance, Neighbour, Neighbours, PartScores, PredictionsRead, Scored, Scores, Tally};
 
-use crate::output::{BOLD, DIM, GREEN, RED, bar, shorten, table, thousands};
+use crate::output::{BOLD, DIM, GREEN, RED, bar, table};
+use wug_data::{thousands, truncate};
 
 /// The table for a person.
 pub(crate) fn write_scores(
@@ -53,7 +54,7 @@ pub(crate) fn write_scores(
         for groups in &part.by {
             writeln!(out, "\n{BOLD}{} by {}{BOLD:#}", part.part, groups.fact)?;
             let rows = groups.groups.iter().map(|group| {
-                let mut row = row(shorten(&group.value.to_string(), 50), &group.tally);
+                let mut row = row(truncate(&group.value.to_string(), 50), &group.tally);
                 row.truncate(4);
                 row.push(bar(group.tally.accuracy().unwrap_or_default(), 20));
                 row
@@ -90,7 +91,7 @@ fn write_basis(scores: &Scores, out: &mut impl Write) -> std::io::Result<()> {
     }
     if let Some(draw) = &scores.draw {
         let short =
-            |(part, hash): (&String, &String)| format!("{part} {}", shorten(hash, 19).trim_end_matches('.'));
+            |(part, hash): (&String, &String)| format!("{part} {}", truncate(hash, 19).trim_end_matches('.'));
         let hashes: Vec<String> = scores.hashes.iter().map(short).collect();
         writeln!(out, "  {DIM}draw: {draw} ({}){DIM:#}", hashes.join(", "))?;
     }
@@ -107,7 +108,7 @@ fn write_neighbours(neighbours: &Neighbours, out: &mut impl Write) -> std::io::R
         "\n{BOLD}nearest to {}{BOLD:#}  {DIM}training inputs by the decoder's last state{DIM:#}",
         neighbours.input
     )?;
-    let row = |near: &Neighbour| vec![shorten(&near.input, 60), format!("{:.2}", near.cosine)];
+    let row = |near: &Neighbour| vec![truncate(&near.input, 60), format!("{:.2}", near.cosine)];
     write!(out, "{}", table(&["input", "cosine"], &[1], neighbours.nearest.iter().map(row).collect()))
 }
 
@@ -223,9 +224,9 @@ pub(crate) fn show_errors(
     for (((id, row), verdict), text) in wrong.filter(|((_, verdict), _)| !verdict.correct).take(most) {
         let example = dataset.table.example(row);
         writeln!(out, "\n{DIM}{id}{DIM:#}  {}", verdict.reason)?;
-        writeln!(out, "  input      {}", shorten(&example.input.to_string(), LINE))?;
-        writeln!(out, "  target     {GREEN}{}{GREEN:#}", shorten(&example.target.to_string(), LINE))?;
-        writeln!(out, "  prediction {RED}{}{RED:#}", shorten(text, LINE))?;
+        writeln!(out, "  input      {}", truncate(&example.input.to_string(), LINE))?;
+        writeln!(out, "  target     {GREEN}{}{GREEN:#}", truncate(&example.target.to_string(), LINE))?;
+        writeln!(out, "  prediction {RED}{}{RED:#}", truncate(text, LINE))?;
         listed += 1;
     }
     Ok(listed)

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use wug_data::truncate;
 
 use rayon::prelude::*;
 use wug_data::{Dataset, Error, FactValue, Lines, Result, Selection, read_fact};
@@ -210,6 +211,5 @@ fn expected(sentence: &str, variant: Variant) -> std::result::Result<String, Str
 
 /// At most 120 characters of what somebody wrote.
 fn shortened(text: &str) -> String {
-    let short: String = text.chars().take(120).collect();
-    if short.len() < text.len() { format!("{short}...") } else { short }
+    truncate(text, 120)
 }

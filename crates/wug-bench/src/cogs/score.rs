@@ -1,6 +1,7 @@
 //! When a prediction is right.
 
 use std::collections::HashMap;
+use wug_data::truncate;
 
 use wug_data::Example;
 
@@ -214,7 +215,7 @@ impl Judge for IndexInvariant {
                 _ => wanted == word,
             };
             if !same {
-                let shown: String = word.chars().take(40).collect();
+                let shown = truncate(word, 40);
                 return Verdict::wrong(format!("token {} is {shown}, not {wanted}", i + 1));
             }
         }

@@ -5,6 +5,7 @@
 //! [`super::grammar`]), with the same result.
 
 use std::fmt;
+use wug_data::truncate;
 
 use super::lexicon;
 
@@ -185,7 +186,7 @@ impl<'t> Reader<'_, 't> {
     fn expected(&self, what: &str) -> SentenceError {
         let found = match self.peek() {
             None => "the end".to_owned(),
-            Some(word) => format!("`{}`", word.chars().take(40).collect::<String>()),
+            Some(word) => format!("`{}`", truncate(word, 40)),
         };
         SentenceError { word: self.position + 1, what: format!("expected {what}, found {found}") }
     }

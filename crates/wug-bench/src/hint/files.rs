@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::{self, BufReader, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use wug_data::truncate;
 
 use rayon::prelude::*;
 use serde::Deserialize;
@@ -120,7 +121,7 @@ struct Object {
 
 /// Checks an expression against its value; the expression and its prefix form.
 fn check_value(text: &str, result: &str) -> Result<(Expression, Vec<u8>), String> {
-    let shown = || text.chars().take(80).collect::<String>();
+    let shown = || truncate(text, 80);
     let prefix = parse(text).map_err(|what| format!("`{}` is not an expression: {what}", shown()))?;
     let mut expression = Expression::default();
     if expression.set(&prefix).is_none() {
@@ -130,7 +131,7 @@ fn check_value(text: &str, result: &str) -> Result<(Expression, Vec<u8>), String
         return Err(format!("`{}` is written `{}`", shown(), expression.text()));
     }
     if expression.result.to_string() != result {
-        let said: String = result.chars().take(40).collect();
+        let said = truncate(&result, 40);
         return Err(format!("`{}` is {}, not {said}", shown(), expression.result));
     }
     Ok((expression, prefix))

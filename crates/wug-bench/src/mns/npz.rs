@@ -4,6 +4,7 @@
 //! hand to `pickle`, are refused.
 
 use std::io::{self, Read, Write};
+use wug_data::truncate;
 
 use flate2::Compression;
 use flate2::read::DeflateDecoder;
@@ -160,7 +161,7 @@ fn shape(header: &str) -> Option<Vec<usize>> {
 }
 
 fn short(text: &str) -> String {
-    text.chars().take(20).collect()
+    truncate(text, 20)
 }
 
 /// Writes arrays as a compressed archive.

@@ -1,6 +1,7 @@
 //! A problem: three panels with numbers, one of them asked for.
 
 use std::fmt;
+use wug_data::truncate;
 
 use super::grammar::{Kind, Layout, Shape};
 
@@ -182,7 +183,7 @@ fn number(word: &str) -> Result<u16, String> {
 }
 
 fn shown(word: &str) -> String {
-    word.chars().take(40).collect()
+    truncate(word, 40)
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use wug_data::truncate;
 
 use wug_data::{Error, Lines, RawPart, Result, Streams};
 
@@ -147,7 +148,7 @@ fn check_daxy(train: &RawPart, added: &RawPart) -> Result<()> {
     for row in &added.rows {
         let times = open.get_mut(&(row.input.as_str(), row.target.as_str()));
         let Some(times) = times.filter(|times| **times > 0) else {
-            let said: String = row.input.chars().take(60).collect();
+            let said = truncate(&row.input, 60);
             let what = format!("`{said}` is not in {}, or not as often", train.path.display());
             return Err(added.fail(row, what));
         };

@@ -5,6 +5,7 @@
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use wug_data::truncate;
 
 use wug_data::{Dataset, Error, Lines, Part, RawPart, RawRow, Result, Selection};
 
@@ -451,6 +452,5 @@ impl Imported {
 
 /// At most 60 characters of what somebody wrote.
 fn shortened(text: &str) -> String {
-    let short: String = text.chars().take(60).collect();
-    if short.len() < text.len() { format!("{short}...") } else { short }
+    truncate(text, 60)
 }

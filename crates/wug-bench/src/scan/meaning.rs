@@ -1,6 +1,7 @@
 //! What it means: actions.
 
 use std::sync::LazyLock;
+use wug_data::truncate;
 
 use wug_grammar::{Algebra, Arena, NodeId, Parser, Strings};
 
@@ -90,7 +91,7 @@ fn parse(command: &str) -> Result<(Arena, NodeId), String> {
         return Err(format!("not a command: more than {longest} words"));
     }
     let words = PARSER.words(command).map_err(|word| {
-        let shown: String = word.chars().take(40).collect();
+        let shown = truncate(word, 40);
         format!("not a command: `{shown}` is no word of it")
     })?;
     if words.is_empty() {

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use wug_data::truncate;
 
 use wug_data::{Dataset, Error, Facts, Part, RawPart, RawRow, Result, Sequences, Table, Vocab};
 use wug_grammar::{Arena, Parser};
@@ -50,7 +51,7 @@ fn read_part(folder: &Path, name: &str, dataset: &str, part: &str) -> Result<Opt
 /// Checks that a row says what its sentence means and belongs to its part.
 fn check(language: &Language, row: &RawRow, part: &str) -> std::result::Result<(), String> {
     let text = row.input.split_whitespace().collect::<Vec<_>>().join(" ");
-    let shown: String = text.chars().take(60).collect();
+    let shown = truncate(&text, 60);
     // Some languages say a phrase twice, which the parser does not undo.
     let Ok(parser) = Parser::new(&language.grammar, &language.words) else { return Ok(()) };
     let sort = language.grammar.sort("S").map_err(|error| error.to_string())?;

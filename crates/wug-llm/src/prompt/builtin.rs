@@ -49,7 +49,7 @@ pub mod builtin_prompts {
             return Prompt::parse(&format!("{home}/{style}"), text);
         }
         let known: Vec<&str> = all().filter(|(known, ..)| *known == home).map(|(_, name, _)| name).collect();
-        let shown: String = style.chars().take(60).collect();
+        let shown = wug_data::truncate(style, 60);
         Err(Error::usage(format!(
             "{benchmark} has no prompt `{shown}`; there are: {}, or the path of a file ending in .toml",
             known.join(", ")

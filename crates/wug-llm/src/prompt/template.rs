@@ -78,7 +78,7 @@ impl TryFrom<String> for Template {
                 ));
             };
             let Some((_, slot)) = SLOTS.iter().find(|(known, _)| *known == name) else {
-                let shown: String = name.chars().take(40).collect();
+                let shown = wug_data::truncate(name, 40);
                 let known: Vec<&str> = SLOTS.iter().map(|(name, _)| *name).collect();
                 return Err(format!("no placeholder `{{{shown}}}`; there are: {}", known.join(", ")));
             };

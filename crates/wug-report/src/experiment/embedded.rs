@@ -65,7 +65,7 @@ pub fn experiment_text(name: &str) -> Result<&'static str> {
         let paper = name.split('/').next().unwrap_or_default();
         let near: Vec<&str> =
             EXPERIMENTS.iter().map(|(known, _)| *known).filter(|known| known.starts_with(paper)).collect();
-        let shown: String = name.chars().take(60).collect();
+        let shown = wug_data::truncate(name, 60);
         Error::usage(match near.as_slice() {
             [] => format!("no experiment `{shown}`; `wug list experiments` shows all"),
             near => format!("no experiment `{shown}`; there are: {}", near.join(", ")),

@@ -1,5 +1,6 @@
 //! Tables for papers and spreadsheets.
 
+use crate::chart::write_csv;
 use std::fmt::Write;
 
 use super::Outcome;
@@ -78,38 +79,29 @@ pub fn markdown(outcome: &Outcome) -> String {
 
 /// As CSV, a line for each row and column.
 pub fn csv(outcome: &Outcome) -> String {
-    let field = |text: &str| {
-        if text.contains([',', '"', '\n', '\r']) {
-            format!("\"{}\"", text.replace('"', "\"\""))
-        } else {
-            text.to_owned()
-        }
-    };
     let number = |value: Option<f64>| value.map_or(String::new(), |value| format!("{value}"));
-    let mut text = String::from(
-        "scale,row,column,ours,ours_std,ours_runs,theirs,theirs_std,theirs_runs,theirs_printed\n",
-    );
+    const HEADER: &str =
+        "scale,row,column,ours,ours_std,ours_runs,theirs,theirs_std,theirs_runs,theirs_printed";
+    let mut lines = vec![HEADER.split(',').map(str::to_owned).collect()];
     let experiment = &outcome.experiment;
     for (row, ours) in experiment.rows.iter().zip(&outcome.ours) {
         for ((column, ours), theirs) in experiment.columns.iter().zip(ours).zip(&row.theirs) {
             let theirs = theirs.as_ref();
-            let fields = [
+            lines.push(vec![
                 experiment.scale.name().to_owned(),
-                field(&row.heading()),
-                field(&column.name),
+                row.heading(),
+                column.name.clone(),
                 number(ours.mean()),
                 number(ours.spread()),
                 ours.runs().to_string(),
                 number(theirs.map(|theirs| theirs.value)),
                 number(theirs.and_then(|theirs| theirs.spread)),
                 theirs.and_then(|theirs| theirs.runs).map_or(String::new(), |runs| runs.to_string()),
-                field(theirs.map_or("", |theirs| &theirs.printed)),
-            ];
-            text.push_str(&fields.join(","));
-            text.push('\n');
+                theirs.map_or(String::new(), |theirs| theirs.printed.clone()),
+            ]);
         }
     }
-    text
+    write_csv(lines.into_iter())
 }
 
 /// As LaTeX, with booktabs.

@@ -3,6 +3,8 @@
 //! Text from runs goes through [`escaped`] or, for examples, into a JSON document from which the script makes text nodes.
 
 use std::fmt::Write;
+use std::time::Duration;
+use wug_data::format_duration;
 
 use wug_run::{Groups, Status, Symbols, Tally};
 
@@ -354,7 +356,7 @@ fn write_pair(out: &mut String, pair: &Pair) {
     if !pair.flips.is_empty() {
         out.push_str("<details><summary>flipped examples</summary><div class=\"wide\"><table class=\"sortable\"><thead><tr><th>id<th>change<th>input<th>target<th>baseline<th>other</tr></thead><tbody>");
         for flip in pair.flips.iter().take(50) {
-            let short = |text: &str| escaped(&text.chars().take(200).collect::<String>());
+            let short = |text: &str| escaped(&wug_data::truncate(text, 200));
             let _ = write!(
                 out,
                 "<tr><td>{}<td>{}<td>{}<td>{}<td>{}<td>{}</tr>",
@@ -405,11 +407,7 @@ fn left(training: Training) -> String {
 }
 
 fn duration(seconds: f64) -> String {
-    match seconds {
-        s if s < 100.0 => format!("{s:.1} s"),
-        s if s < 6000.0 => format!("{:.0} min", s / 60.0),
-        s => format!("{:.1} h", s / 3600.0),
-    }
+    format_duration(Duration::try_from_secs_f64(seconds.max(0.0)).unwrap_or_default())
 }
 
 fn tally_text(tally: &Tally) -> String {

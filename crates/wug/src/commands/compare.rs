@@ -6,7 +6,8 @@ use wug_data::{Error, Result};
 use wug_report::{Change, Comparison, Datasets, Judged, Method, Pair, PartComparison, System, seed_folders};
 
 use crate::args::Compare;
-use crate::output::{BOLD, DIM, Done, GREEN, RED, json, out, shorten, table, thousands};
+use crate::output::{BOLD, DIM, Done, GREEN, RED, json, out, table};
+use wug_data::{thousands, truncate};
 
 pub(crate) fn run(args: &Compare) -> Done {
     let runs = judge(args)?;
@@ -80,7 +81,7 @@ fn show_pair(out: &mut impl Write, pair: &Pair, flips: usize) -> io::Result<()> 
     write!(out, "{}", table(&header, &right, vec![row("all".to_owned(), &pair.change)]))?;
     for by in &pair.by {
         let header = [&[by.fact.as_str()], &header[1..]].concat();
-        let rows = by.groups.iter().map(|group| row(shorten(&group.value.to_string(), 40), &group.change));
+        let rows = by.groups.iter().map(|group| row(truncate(&group.value.to_string(), 40), &group.change));
         write!(out, "\n{}", table(&header, &right, rows.collect()))?;
     }
     let method = match pair.method {
@@ -97,10 +98,10 @@ fn show_pair(out: &mut impl Write, pair: &Pair, flips: usize) -> io::Result<()> 
         let what = if flip.gained { "gained" } else { "lost" };
         let (ours, theirs) = if flip.gained { (RED, GREEN) } else { (GREEN, RED) };
         writeln!(out, "\n{DIM}{}{DIM:#}  {what}", flip.id)?;
-        writeln!(out, "  input    {}", shorten(&flip.input, LINE))?;
-        writeln!(out, "  target   {}", shorten(&flip.target, LINE))?;
-        writeln!(out, "  baseline {ours}{}{ours:#}", shorten(&flip.baseline, LINE))?;
-        writeln!(out, "  other    {theirs}{}{theirs:#}", shorten(&flip.other, LINE))?;
+        writeln!(out, "  input    {}", truncate(&flip.input, LINE))?;
+        writeln!(out, "  target   {}", truncate(&flip.target, LINE))?;
+        writeln!(out, "  baseline {ours}{}{ours:#}", truncate(&flip.baseline, LINE))?;
+        writeln!(out, "  other    {theirs}{}{theirs:#}", truncate(&flip.other, LINE))?;
     }
     Ok(())
 }

@@ -7,7 +7,8 @@ use wug_bench::cogs::splits::PARTS;
 use wug_data::{Error, Result, write_file};
 
 use crate::args::{Convert, Seed};
-use crate::output::{Done, out, thousands};
+use crate::output::{Done, out};
+use wug_data::thousands;
 
 pub(crate) fn run(args: &Convert) -> Done {
     let from = variant(&args.from)?;

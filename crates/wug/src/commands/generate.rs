@@ -11,8 +11,9 @@ use wug_data::{
 };
 
 use crate::args::{Format, Generate};
-use crate::output::{Done, out, thousands};
+use crate::output::{Done, out};
 use crate::progress::{LOG_EVERY, Progress};
+use wug_data::thousands;
 
 pub(crate) fn run(args: &Generate) -> Done {
     // A benchmark with one dataset names that.

@@ -9,8 +9,9 @@ use wug_report::{Experiment, Measured, Outcome, TableDocument, experiment_csv, f
 use wug_run::{Batch, Begins, Plan};
 
 use crate::args::{Reproduce, TableFormat};
-use crate::output::{BOLD, DIM, Done, RED, duration, json, out, table, thousands};
+use crate::output::{BOLD, DIM, Done, RED, json, out, table};
 use crate::signals::{INTERRUPTED, stop_with_checkpoint};
+use wug_data::{format_duration, thousands};
 
 pub(crate) fn run(args: &Reproduce) -> Done {
     let experiment = read(args)?;
@@ -59,7 +60,7 @@ fn run_all(args: &Reproduce, experiment: &Experiment, folder: &Path) -> Result<w
     let plan = Plan::new(&specs, folder)?;
     let names = experiment.row_names()?;
     if !args.quiet && plan.runs() > 0 {
-        let (runs, time) = (thousands(plan.runs()), duration(plan.estimate()));
+        let (runs, time) = (thousands(plan.runs()), format_duration(plan.estimate()));
         let s = if plan.runs() == 1 { "" } else { "s" };
         anstream::eprintln!("{DIM}{runs} run{s}, about {time} on this machine{DIM:#}");
     }
@@ -67,7 +68,7 @@ fn run_all(args: &Reproduce, experiment: &Experiment, folder: &Path) -> Result<w
         if !args.quiet {
             let Begins { number, of, spec, left } = begins;
             let name = spec.key().ok().and_then(|key| names.get(&key)).map_or("", String::as_str);
-            let left = duration(*left);
+            let left = format_duration(*left);
             anstream::eprintln!("{DIM}[{number}/{of}, about {left} left] {name}: {spec}{DIM:#}");
         }
     };

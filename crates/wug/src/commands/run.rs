@@ -8,10 +8,11 @@ use wug_learn::{Answer, Answering, Progress};
 use wug_run::{Existing, Options, Prepared, RunRecord, RunSpec, Scored, SeedScores, SeedSummary};
 
 use crate::args::Run;
-use crate::output::{BOLD, DIM, Done, GREEN, RED, json, out, shorten, table};
+use crate::output::{BOLD, DIM, Done, GREEN, RED, json, out, table};
 use crate::progress::RunProgress;
 use crate::scores::{show_errors, write_scores};
 use crate::signals::{INTERRUPTED, stop_with_checkpoint};
+use wug_data::truncate;
 
 pub(crate) fn run(args: &Run) -> Done {
     let spec = spec(args)?;
@@ -188,16 +189,16 @@ fn explain(
     let asked = all.filter(|(i, (((id, _), _), _))| *i < first || ids.contains(id));
     for (_, (((id, row), verdict), answer)) in asked {
         let example = dataset.table.example(row);
-        writeln!(out, "{DIM}{id}{DIM:#}  {}", shorten(&example.input.to_string(), LINE))?;
-        let text = shorten(answer.text.as_deref().unwrap_or("no answer"), LINE);
+        writeln!(out, "{DIM}{id}{DIM:#}  {}", truncate(&example.input.to_string(), LINE))?;
+        let text = truncate(answer.text.as_deref().unwrap_or("no answer"), LINE);
         if verdict.correct {
             writeln!(out, "  {GREEN}{text}{GREEN:#}")?;
         } else {
-            let target = shorten(&example.target.to_string(), LINE);
+            let target = truncate(&example.target.to_string(), LINE);
             writeln!(out, "  {RED}{text}{RED:#}, not {target}")?;
         }
         for line in answer.explanation.iter().flat_map(|explanation| explanation.lines()) {
-            writeln!(out, "  {}", shorten(line, LINE))?;
+            writeln!(out, "  {}", truncate(line, LINE))?;
         }
         let probability = answer.probability.map(|probability| format!("probability {probability:.4}"));
         let note = |(name, value): (&String, &serde_json::Value)| match value.as_str() {

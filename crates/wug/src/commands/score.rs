@@ -8,9 +8,10 @@ use wug_data::{Dataset, Error, Fact, Prediction, Predictions, Result, Selection,
 use wug_run::{Explained, PredictionsRead, Scored, Scores, Suspect, mismatch, score};
 
 use crate::args::Score;
-use crate::output::{Done, json, out, shorten};
+use crate::output::{Done, json, out};
 use crate::progress::spinner;
 use crate::scores::{show_errors, write_scores, write_verdicts};
+use wug_data::truncate;
 
 pub(crate) fn run(args: &Score) -> Done {
     let address: Address = args.dataset.parse()?;
@@ -128,7 +129,7 @@ fn check_draw(
             }
             let input = dataset.table.inputs.get(row);
             if let Some(said) = prediction.input.as_ref().filter(|said| !input.same_words(said)) {
-                let (said, input) = (shorten(said, 60), shorten(&input.to_string(), 60));
+                let (said, input) = (truncate(said, 60), truncate(&input.to_string(), 60));
                 let what = format!("its input is `{said}`, but that of {id} of {draw} is `{input}`");
                 return Err(predictions.fail(prediction, what));
             }
@@ -155,7 +156,7 @@ fn explain(
                 id,
                 input: example.input.to_string(),
                 target: example.target.to_string(),
-                prediction: shorten(text, LONGEST),
+                prediction: truncate(text, LONGEST),
                 reasons: judge.explain(&example, text),
             });
         }

@@ -12,8 +12,9 @@ use wug_learn::preview_requests;
 
 use crate::args::Show;
 use crate::commands::stats;
-use crate::output::{BOLD, DIM, Done, GREEN, json, out, thousands};
+use crate::output::{BOLD, DIM, Done, GREEN, json, out};
 use crate::terminal::Protocol;
+use wug_data::thousands;
 
 #[derive(Serialize)]
 struct Shown<'a> {

@@ -6,7 +6,8 @@ use wug_bench::{Address, Statistic};
 use wug_data::{Dataset, Error, write_file};
 
 use crate::args::Show;
-use crate::output::{BOLD, DIM, Done, json, out, table, thousands};
+use crate::output::{BOLD, DIM, Done, json, out, table};
+use wug_data::thousands;
 
 #[derive(Serialize)]
 struct Document<'a> {

@@ -1,6 +1,7 @@
 //! Text to tokens with their places.
 
 use super::ParseError;
+use wug_data::truncate;
 
 /// A token, the byte where it starts, and its kind.
 #[derive(Debug, Clone, Copy)]
@@ -154,7 +155,7 @@ impl<'t> Tokens<'t> {
         let found = if kind == END {
             "the end".to_owned()
         } else {
-            let shown: String = text.chars().take(40).collect();
+            let shown = truncate(text, 40);
             format!("`{shown}`")
         };
         let start = if kind == END { self.text.len() } else { start };

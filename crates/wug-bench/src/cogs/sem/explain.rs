@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
+use wug_data::truncate;
 
 use super::super::lf::{Conjunct, Form, Notation, Term};
 use super::structure::{Argument, Atom, Structure, Symbols};
@@ -96,8 +97,7 @@ impl Explanation {
 }
 
 fn shortened(text: &str) -> String {
-    let short: String = text.chars().take(80).collect();
-    if short.len() < text.len() { format!("`{short}...`") } else { format!("`{text}`") }
+    format!("`{}`", truncate(text, 80))
 }
 
 /// A conjunct as text, without what joins it to the one before.
