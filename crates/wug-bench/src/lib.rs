@@ -27,6 +27,7 @@ mod import;
 pub mod mns;
 pub mod mt;
 pub mod nacs;
+pub mod pair_files;
 pub mod pairs;
 pub mod pcfg;
 pub mod recogs;

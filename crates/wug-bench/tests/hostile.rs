@@ -5,7 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use wug_bench::scan::files::{read_in_out, read_parallel, write_in_out};
+use wug_bench::pair_files::{read_in_out, read_parallel};
+use wug_bench::scan::files::write_in_out;
 use wug_bench::{Address, Source, read_written_by_wug};
 use wug_data::{
     Dataset, MANIFEST, Manifest, Predictions, Stream, Streams, read_jsonl, read_parquet, write_jsonl,

@@ -28,7 +28,7 @@ pub use folder::{FileEntry, FileWriter, Folder, MANIFEST, Manifest, PartSize, Su
 pub use format::{format_duration, parse_duration, thousands, truncate};
 pub use jsonl::{picture_path, read_jsonl, write_image_list, write_jsonl, write_jsonl_counted};
 pub use lines::{Lines, MAX_LINE};
-pub use parquet::{read_parquet, write_parquet, write_parquet_counted};
+pub use parquet::{panic_is_caught, read_parquet, write_parquet, write_parquet_counted};
 pub use partial::{is_interrupted, remove_partial_output, remove_stale_output, write_file};
 pub use picture::{Picture, Pictures, sheet};
 pub use predictions::{Prediction, PredictionFormat, Predictions};

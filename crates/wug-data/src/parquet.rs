@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Write;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
-use std::sync::{Arc, Once};
+use std::sync::Arc;
 
 use parquet::basic::Compression;
 use parquet::data_type::{ByteArray, ByteArrayType, Int64Type};
@@ -172,7 +172,8 @@ fn features(dataset: &Dataset) -> String {
 /// Reads `input` and `target` of what [`write_parquet`] wrote.
 pub fn read_parquet(path: &Path) -> Result<RawPart> {
     // The library asserts where a damaged file breaks its expectations; to us that is one more way to be unreadable.
-    quietly(|| read_rows(path)).unwrap_or_else(|| Err(Error::file(path, "not readable as Parquet: damaged")))
+    catch_panic(|| read_rows(path))
+        .unwrap_or_else(|| Err(Error::file(path, "not readable as Parquet: damaged")))
 }
 
 fn read_rows(path: &Path) -> Result<RawPart> {
@@ -201,7 +202,7 @@ fn read_rows(path: &Path) -> Result<RawPart> {
 
 /// The values of one fact in what [`write_parquet`] wrote, as text.
 pub(crate) fn read_parquet_fact(path: &Path, fact: &str) -> Result<Vec<String>> {
-    quietly(|| read_fact(path, fact))
+    catch_panic(|| read_fact(path, fact))
         .unwrap_or_else(|| Err(Error::file(path, "not readable as Parquet: damaged")))
 }
 
@@ -235,23 +236,20 @@ fn read_fact(path: &Path, fact: &str) -> Result<Vec<String>> {
 }
 
 thread_local! {
-    /// Whether a panic of this thread is expected and needs no message.
-    static QUIET: Cell<bool> = const { Cell::new(false) };
+    /// Whether a panic of this thread is caught.
+    static CAUGHT: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs `work`; `None` if it panicked, without the message that a panic leaves on standard error.
-fn quietly<T>(work: impl FnOnce() -> T) -> Option<T> {
-    static HOOK: Once = Once::new();
-    HOOK.call_once(|| {
-        let usual = panic::take_hook();
-        panic::set_hook(Box::new(move |info| {
-            if !QUIET.get() {
-                usual(info);
-            }
-        }));
-    });
-    QUIET.set(true);
+/// Whether a panic of this thread is caught and becomes an error. A program's panic hook may then stay silent; the library leaves
+/// the hook as it is.
+pub fn panic_is_caught() -> bool {
+    CAUGHT.get()
+}
+
+/// Runs `work`; `None` if it panicked.
+fn catch_panic<T>(work: impl FnOnce() -> T) -> Option<T> {
+    CAUGHT.set(true);
     let done = panic::catch_unwind(AssertUnwindSafe(work)).ok();
-    QUIET.set(false);
+    CAUGHT.set(false);
     done
 }

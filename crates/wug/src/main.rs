@@ -16,8 +16,19 @@ use clap::Parser;
 use args::{Args, Command};
 use output::{BOLD, Failure};
 
+/// A damaged Parquet file makes its reader panic. That becomes an error, so the panic needs no message of its own.
+fn silence_caught_panics() {
+    let default = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        if !wug_data::panic_is_caught() {
+            default(info);
+        }
+    }));
+}
+
 fn main() -> ExitCode {
     signals::install();
+    silence_caught_panics();
     let args = Args::parse();
     if let Some(threads) = args.threads {
         // It fails only if the pool exists already, and nothing has been computed yet.

@@ -131,7 +131,7 @@ fn check_value(text: &str, result: &str) -> Result<(Expression, Vec<u8>), String
         return Err(format!("`{}` is written `{}`", shown(), expression.text()));
     }
     if expression.result.to_string() != result {
-        let said = truncate(&result, 40);
+        let said = truncate(result, 40);
         return Err(format!("`{}` is {}, not {said}", shown(), expression.result));
     }
     Ok((expression, prefix))

@@ -7,7 +7,7 @@ use wug_data::truncate;
 use wug_data::{Error, Lines, RawPart, Result, Streams};
 
 use super::splits::{DAXY, DAXY_COPIES, Pair, Pairs, TEST, TRAIN};
-use crate::scan::files::read_parallel;
+use crate::pair_files::read_parallel;
 
 /// Names that the tutorial's file has: as the tutorial packs it, and as its source offers it.
 const TUTORIAL: [&str; 3] = ["eng-fra.txt", "fra.txt", "data/eng-fra.txt"];

@@ -31,7 +31,7 @@ use std::sync::Arc;
 use wug_data::{Dataset, Error, Part, RawPart, Result, Selection, Table, read_fact};
 
 use crate::import::written_parts;
-use crate::scan::files::write_lines;
+use crate::pair_files::{as_given, read_pairs, write_lines};
 use crate::{
     About, Benchmark, EXACT, Family, Metric, NativeFile, Origin, Release, Source, read_written_by_wug,
 };
@@ -159,11 +159,11 @@ impl Release for Mt {
 
     fn read_gold(&self, dataset: &str, file: &Path) -> Result<Dataset> {
         let task = task(dataset)?;
-        let mut raw = crate::scan::read_pairs(file)?;
+        let mut raw = read_pairs(file)?;
         if task.from_french {
             swap(&mut raw);
         }
-        Ok(crate::scan::as_given(format!("mt/{dataset}"), raw))
+        Ok(as_given(format!("mt/{dataset}"), raw))
     }
 }
 

@@ -16,6 +16,7 @@ use std::sync::{Arc, LazyLock};
 
 use wug_data::{Dataset, Result, Selection, Table};
 
+use crate::pair_files;
 use crate::scan::{self, files, splits::Split};
 use crate::{About, Benchmark, EXACT, Family, Metric, NativeFile, Release, Source};
 
@@ -104,7 +105,7 @@ impl Release for Nacs {
             .map(|(suffix, column)| NativeFile {
                 path: format!("{stem}{suffix}"),
                 write: Box::new(move |out| {
-                    files::write_lines(selection, out, |row, line| column.get(row).write(line))
+                    pair_files::write_lines(selection, out, |row, line| column.get(row).write(line))
                 }),
             })
             .into()
@@ -112,10 +113,10 @@ impl Release for Nacs {
 
     fn read_gold(&self, dataset: &str, file: &Path) -> Result<Dataset> {
         scan::split("nacs", dataset)?;
-        let mut raw = scan::read_pairs(file)?;
+        let mut raw = pair_files::read_pairs(file)?;
         for row in &mut raw.rows {
             std::mem::swap(&mut row.input, &mut row.target);
         }
-        Ok(scan::as_given(format!("nacs/{dataset}"), raw))
+        Ok(pair_files::as_given(format!("nacs/{dataset}"), raw))
     }
 }

@@ -4,13 +4,14 @@
 //! as two parallel files, `.src` with the commands and `.trg` with the actions, and validation files besides.
 
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use wug_data::truncate;
 
-use wug_data::{Dataset, Error, Lines, Part, RawPart, RawRow, Result, Selection};
+use wug_data::{Dataset, Error, Part, RawPart, RawRow, Result, Selection};
 
 use super::splits::{self, MCD_SIZES, SIMPLE_TRAIN, Split};
 use crate::import::written_parts;
+use crate::pair_files::{read_in_out, read_parallel, with_suffix, write_lines};
 use crate::{Origin, read_written_by_wug};
 
 /// Where the SCAN repository has a part; parts that it does not have are named in its manner.
@@ -75,68 +76,6 @@ pub fn write_in_out(dataset: &Dataset, selection: &Selection<'_>, out: &mut dyn 
         line.extend_from_slice(b" OUT: ");
         dataset.table.targets.get(row).write(line)
     })
-}
-
-/// Writes a line for each row of a selection, in large blocks.
-pub fn write_lines(
-    selection: &Selection<'_>,
-    out: &mut dyn Write,
-    line: impl Fn(u32, &mut Vec<u8>) -> io::Result<()>,
-) -> io::Result<()> {
-    const BLOCK: usize = 1 << 16;
-    let mut block = Vec::with_capacity(BLOCK + 1024);
-    for &position in &selection.positions {
-        line(selection.part.rows[position as usize], &mut block)?;
-        block.push(b'\n');
-        if block.len() >= BLOCK {
-            out.write_all(&block)?;
-            block.clear();
-        }
-    }
-    out.write_all(&block)
-}
-
-/// Reads lines `IN: command OUT: actions`.
-pub fn read_in_out(path: &Path) -> Result<RawPart> {
-    let mut lines = Lines::open(path)?;
-    let mut rows = Vec::new();
-    while let Some((line, text)) = lines.next()? {
-        let pair = text.strip_prefix("IN: ").and_then(|text| text.split_once(" OUT: "));
-        let (input, target) =
-            pair.ok_or_else(|| Error::line(path, line, "expected `IN: command OUT: actions`"))?;
-        rows.push(RawRow { line, input: input.to_owned(), target: target.trim_end().to_owned() });
-    }
-    Ok(RawPart { path: path.to_owned(), rows })
-}
-
-/// Reads parallel files: commands in `.src`, actions in `.trg`.
-pub fn read_parallel(stem: &Path) -> Result<RawPart> {
-    let (source, target) = (with_suffix(stem, ".src"), with_suffix(stem, ".trg"));
-    let (mut commands, mut actions) = (Lines::open(&source)?, Lines::open(&target)?);
-    let mut rows = Vec::new();
-    loop {
-        match (commands.next()?, actions.next()?) {
-            (None, None) => break,
-            (Some((line, command)), Some((_, actions))) => rows.push(RawRow {
-                line,
-                input: command.trim_end().to_owned(),
-                target: actions.trim_end().to_owned(),
-            }),
-            (Some((line, _)), None) => {
-                return Err(Error::line(&source, line, format!("{} has no such line", target.display())));
-            }
-            (None, Some((line, _))) => {
-                return Err(Error::line(&target, line, format!("{} has no such line", source.display())));
-            }
-        }
-    }
-    Ok(RawPart { path: source, rows })
-}
-
-fn with_suffix(stem: &Path, suffix: &str) -> PathBuf {
-    let mut path = stem.as_os_str().to_owned();
-    path.push(suffix);
-    path.into()
 }
 
 /// Reads a part from a folder with the layout of the SCAN or the NACS repository, or one that wug wrote. `benchmark`

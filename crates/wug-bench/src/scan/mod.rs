@@ -33,10 +33,10 @@ pub mod splits;
 mod statistics;
 
 use std::path::Path;
-use std::sync::Arc;
 
-use wug_data::{Dataset, Error, Facts, Part, RawPart, Result, Selection, Sequences, Table};
+use wug_data::{Dataset, Error, Part, Result, Selection};
 
+use crate::pair_files;
 use crate::{About, Benchmark, Family, NativeFile, Release, Source, Statistic};
 use splits::Split;
 
@@ -116,7 +116,7 @@ impl Release for Scan {
 
     fn read_gold(&self, dataset: &str, file: &Path) -> Result<Dataset> {
         split("scan", dataset)?;
-        Ok(as_given(format!("scan/{dataset}"), read_pairs(file)?))
+        Ok(pair_files::as_given(format!("scan/{dataset}"), pair_files::read_pairs(file)?))
     }
 }
 
@@ -144,27 +144,4 @@ pub(crate) fn parts(benchmark: &str, split: Split, source: &Source) -> Result<Ve
         ))),
         Source::Seed(seed) => Ok(splits::make(split, *seed)),
     }
-}
-
-/// Pairs of a native file, whichever of the two layouts it has.
-pub(crate) fn read_pairs(file: &Path) -> Result<RawPart> {
-    match file.extension().and_then(|extension| extension.to_str()) {
-        Some("src" | "trg") => files::read_parallel(&file.with_extension("")),
-        _ => files::read_in_out(file),
-    }
-}
-
-/// A dataset with the one part `test`, of pairs as they are, without facts.
-pub(crate) fn as_given(name: String, raw: RawPart) -> Dataset {
-    let mut table = Table {
-        inputs: Sequences::new(wug_data::Vocab::default(), " "),
-        targets: Sequences::new(wug_data::Vocab::default(), " "),
-        facts: Facts::default(),
-    };
-    for row in &raw.rows {
-        table.inputs.push_words(row.input.split_whitespace());
-        table.targets.push_words(row.target.split_whitespace());
-    }
-    let rows = (0..raw.rows.len() as u32).collect();
-    Dataset { name, table: Arc::new(table), parts: vec![Part::new("test", rows)], pictures: None }
 }

@@ -91,7 +91,7 @@ impl Release for Toy {
 
     fn read_gold(&self, dataset: &str, file: &Path) -> Result<Dataset> {
         language_number(dataset)?;
-        Ok(crate::scan::as_given(format!("toy/{dataset}"), crate::pairs::files::read(file)?))
+        Ok(crate::pair_files::as_given(format!("toy/{dataset}"), crate::pairs::files::read(file)?))
     }
 }
 

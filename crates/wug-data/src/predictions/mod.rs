@@ -201,7 +201,7 @@ fn longer(dataset: &Dataset, number: usize) -> String {
 }
 
 fn check_id(id: &str, dataset: &Dataset) -> std::result::Result<(), String> {
-    let shown = truncate(&id, 60);
+    let shown = truncate(id, 60);
     let named = id.rsplit_once('_').and_then(|(part, position)| Some((dataset.part(part)?, position)));
     let Some((part, position)) = named else {
         let known: Vec<&str> = dataset.parts.iter().map(|part| part.name.as_str()).collect();

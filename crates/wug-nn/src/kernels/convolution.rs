@@ -185,7 +185,7 @@ fn correlated<T: Real, V: Vectors, const HEIGHT: usize>(
             );
         }
         HALF => {
-            place(correlated_sums::<T, V, HEIGHT, HALF>(factors, panel, row), out, stride, Accumulate::Add)
+            place(correlated_sums::<T, V, HEIGHT, HALF>(factors, panel, row), out, stride, Accumulate::Add);
         }
         _ => {
             let sums = correlated_sums::<T, V, HEIGHT, COLUMNS>(factors, panel, row);

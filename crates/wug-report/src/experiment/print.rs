@@ -79,9 +79,9 @@ pub fn markdown(outcome: &Outcome) -> String {
 
 /// As CSV, a line for each row and column.
 pub fn csv(outcome: &Outcome) -> String {
-    let number = |value: Option<f64>| value.map_or(String::new(), |value| format!("{value}"));
     const HEADER: &str =
         "scale,row,column,ours,ours_std,ours_runs,theirs,theirs_std,theirs_runs,theirs_printed";
+    let number = |value: Option<f64>| value.map_or(String::new(), |value| format!("{value}"));
     let mut lines = vec![HEADER.split(',').map(str::to_owned).collect()];
     let experiment = &outcome.experiment;
     for (row, ours) in experiment.rows.iter().zip(&outcome.ours) {
