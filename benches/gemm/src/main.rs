@@ -1,5 +1,6 @@
-//! Times `out = a * b` for the shapes of our networks, in turns on one core: wug-nn, `gemm`, `matrixmultiply` and `faer`. The shortest
-//! of all turns counts; every result is compared with that of a plain loop.
+//! Times `out = a * b` for the shapes of our networks, in turns on one core: wug-nn with the right factor packed
+//! once, as weights are for all tokens of a step, or anew for every product, `gemm`, `matrixmultiply` and `faer`. The shortest of all
+//! turns counts, in GFLOP/s; every result is compared with that of a plain loop.
 
 use std::time::Instant;
 
@@ -21,30 +22,34 @@ const TURNS: usize = 30;
 
 fn main() {
     let isa = Isa::best();
-    println!("| rows x depth x columns | | wug-nn | gemm | matrixmultiply | faer | best of others / wug-nn |");
-    println!("|---|---|---|---|---|---|---|");
+    println!("| rows x depth x columns | | packed once | packed anew | gemm | matrixmultiply | faer | best of others / packed once |");
+    println!("|---|---|---|---|---|---|---|---|");
     for (m, k, n, what) in SHAPES {
         let (a, b) = (numbers(1, m * k), numbers(2, k * n));
-        let mut ours = MatMul::default();
-        let contenders: [&mut dyn FnMut(&mut [f32]); 4] = [
-            &mut |out| ours.run(isa, &a, &b, (m, k, n), out),
+        let (mut once, mut anew) = (MatMul::new(&b, k, n), MatMul::default());
+        let contenders: [&mut dyn FnMut(&mut [f32]); 5] = [
+            &mut |out| once.multiply(isa, &a, out),
+            &mut |out| {
+                anew.pack(&b, k, n);
+                anew.multiply(isa, &a, out);
+            },
             &mut |out| with_gemm(&a, &b, (m, k, n), out),
             &mut |out| with_matrixmultiply(&a, &b, (m, k, n), out),
             &mut |out| with_faer(&a, &b, (m, k, n), out),
         ];
         let expected = plain(&a, &b, (m, k, n));
         let rates = measure(contenders, &expected, 2.0 * (m * k * n) as f64);
-        let best = rates[1..].iter().copied().fold(0.0, f64::max);
+        let best = rates[2..].iter().copied().fold(0.0, f64::max);
         let cells: Vec<String> = rates.iter().map(|rate| format!("{rate:.1}")).collect();
         println!("| {m} x {k} x {n} | {what} | {} | {:.2} |", cells.join(" | "), best / rates[0]);
     }
 }
 
 /// Billions of operations a second of each, measured in turns.
-fn measure(contenders: [&mut dyn FnMut(&mut [f32]); 4], expected: &[f32], operations: f64) -> [f64; 4] {
+fn measure(mut contenders: [&mut dyn FnMut(&mut [f32]); 5], expected: &[f32], operations: f64) -> [f64; 5] {
     let mut out = vec![0.0; expected.len()];
     let repeats = (2e8 / operations).ceil().max(1.0) as usize;
-    let mut shortest = [f64::MAX; 4];
+    let mut shortest = [f64::MAX; 5];
     for _ in 0..TURNS {
         for (contender, shortest) in contenders.iter_mut().zip(&mut shortest) {
             let begun = Instant::now();

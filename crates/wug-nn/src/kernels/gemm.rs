@@ -219,13 +219,14 @@ pub(crate) fn gemm<T: Real>(
     }
 }
 
-/// Matrix multiplication for layers outside of this crate, with the memory that it needs.
+/// Matrix multiplication for layers outside of this crate: a right factor that is packed once, for any number of left ones.
 ///
 /// ```
 /// use wug_nn::kernels::{Isa, MatMul};
 ///
+/// let mut by = MatMul::new(&[3.0, 4.0, 5.0, 6.0], 2, 2);
 /// let mut out = [0.0; 2];
-/// MatMul::default().run(Isa::best(), &[1.0, 2.0], &[3.0, 4.0, 5.0, 6.0], (1, 2, 2), &mut out);
+/// by.multiply(Isa::best(), &[1.0, 2.0], &mut out);
 /// assert_eq!(out, [13.0, 16.0]);
 /// ```
 #[derive(Debug, Default)]
@@ -235,13 +236,29 @@ pub struct MatMul<T> {
 }
 
 impl<T: Real> MatMul<T> {
-    /// `out = a * b`, of `m x k` and `k x n` numbers, row by row. The same bits for any number of threads.
+    /// Packs a right factor, row by row.
     ///
     /// # Panics
-    /// If a slice is too short for its shape.
-    pub fn run(&mut self, isa: Isa, a: &[T], b: &[T], (m, k, n): (usize, usize, usize), out: &mut [T]) {
-        self.packed.pack(View::new(b, k, n));
-        gemm(isa, View::new(a, m, k), &self.packed, out, n, Accumulate::Overwrite, &mut self.scratch);
+    /// If it has too few numbers.
+    pub fn new(right: &[T], rows: usize, columns: usize) -> Self {
+        let mut new = Self::default();
+        new.pack(right, rows, columns);
+        new
+    }
+
+    /// Packs another right factor into the same memory.
+    pub fn pack(&mut self, right: &[T], rows: usize, columns: usize) {
+        self.packed.pack(View::new(right, rows, columns));
+    }
+
+    /// `out = left * right`, row by row. The same bits for any number of threads and of rows computed together.
+    ///
+    /// # Panics
+    /// If the rows of `left` are not as long as the right factor has rows, or `out` is too short.
+    pub fn multiply(&mut self, isa: Isa, left: &[T], out: &mut [T]) {
+        let (depth, columns) = (self.packed.rows, self.packed.columns);
+        let left = View::new(left, left.len() / depth.max(1), depth);
+        gemm(isa, left, &self.packed, out, columns, Accumulate::Overwrite, &mut self.scratch);
     }
 }
 
