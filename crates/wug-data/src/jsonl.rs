@@ -149,7 +149,7 @@ impl<'a> Line<'a> {
     }
 }
 
-/// Writes a number with at least so many digits, a few times as fast as the standard library does.
+/// Writes a number padded with zeros, a few times as fast as the standard library does.
 fn push_number(number: i64, least: usize, out: &mut Vec<u8>) {
     let mut digits = [b'0'; 20];
     let mut first = digits.len();

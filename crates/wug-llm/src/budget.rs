@@ -20,7 +20,7 @@ pub(crate) enum Limit {
 }
 
 impl Prices {
-    /// The price of so many tokens.
+    /// The price of this usage.
     ///
     /// ```
     /// use wug_llm::{Prices, Usage};

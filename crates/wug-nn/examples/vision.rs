@@ -26,7 +26,7 @@ struct Case {
     operations: f64,
 }
 
-/// A ResNet-18 makes so many of them, forward and back, for a window of 32 x 32 pixels.
+/// Operations of the forward and backward pass of a ResNet-18 for a window of 32 x 32 pixels.
 const WINDOW: f64 = 55.6e9 / 256.0;
 
 fn cases() -> [Case; 3] {

@@ -48,7 +48,7 @@ impl Batch {
         batch
     }
 
-    /// Queries, each to be decoded for its length and the end, or for so many steps.
+    /// Queries, each to be decoded for its length and the end, or for the maximum length.
     pub(crate) fn queries(queries: &[Query<'_>], steps: usize) -> Self {
         let lengths: Vec<usize> =
             queries.iter().map(|query| query.length.map_or(steps, |length| length + 1)).collect();

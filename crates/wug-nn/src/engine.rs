@@ -57,7 +57,7 @@ fn shard_size(examples: usize) -> usize {
     examples.div_ceil(shards).max(1)
 }
 
-/// How many workers a model of so many parameters has.
+/// The number of workers for a model with this number of parameters.
 fn workers(parameters: usize, shards: usize) -> usize {
     (2 * PARAMETERS / parameters.max(1)).clamp(2, 8).min(shards)
 }

@@ -342,7 +342,7 @@ impl<'a, T: Real> Context<'a, T> {
         gemm(self.isa, d, self.weights.backward(weight), d_x, stride, into, &mut self.workspace.scratch);
     }
 
-    /// `d_W += d^T * x`, where a row of `x` has so many columns.
+    /// `d_W += d^T * x`, where `x` has `columns` columns.
     pub(crate) fn learn(
         &mut self,
         weight: TensorId,

@@ -40,7 +40,7 @@ pub struct Optimiser<T> {
 }
 
 impl<T: Real> Optimiser<T> {
-    /// An optimiser of so many parameters that has made no step.
+    /// An optimiser for this number of parameters, before its first step.
     pub fn new(rule: Rule, parameters: usize) -> Self {
         let size = if rule == Rule::Sgd { 0 } else { parameters };
         Self { rule, moments: [Buffer::zeros(size), Buffer::zeros(size)], powers: [1.0, 1.0] }
@@ -109,7 +109,7 @@ pub struct Schedule {
 pub enum Shape {
     /// Not at all.
     Constant,
-    /// By a factor after so many steps, again and again.
+    /// By a factor after every such number of steps.
     Exponential {
         /// The factor.
         factor: f64,

@@ -40,7 +40,7 @@ pub struct Tensor {
     pub columns: usize,
     start: usize,
     first: Init,
-    /// Taps of the kernels of a convolution, whose inputs are so many times below each other; 0 for what is none.
+    /// Taps of the kernels of a convolution, whose inputs are stacked once for each tap; 0 for what is none.
     taps: usize,
 }
 

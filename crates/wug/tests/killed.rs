@@ -156,7 +156,7 @@ impl Work {
     }
 }
 
-/// Disturbs every command so often, in turn into a new folder and over what stands there.
+/// Disturbs every command a number of times, in turn into a new folder and over what stands there.
 fn survives(kills: u64, interrupts: u64) {
     let work: Vec<Work> = COMMANDS.iter().map(|args| Work::new(args)).collect();
     let streams = Streams::new("killed", "moments", 0);

@@ -32,7 +32,7 @@ fn wug(folder: &Path, option: &str, steps: u32) -> Child {
     command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
 }
 
-/// A run of so many steps beside one that is killed so many times, after some milliseconds each.
+/// An uninterrupted run beside one that is killed several times, after some milliseconds each.
 fn compare(steps: u32, kills: u32, mut wait: impl FnMut() -> u64) {
     let (straight, broken) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     assert!(wug(straight.path(), "--out", steps).wait().unwrap().success());

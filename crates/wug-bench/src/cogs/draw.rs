@@ -54,7 +54,7 @@ pub fn distinct(sort: &str, streams: &Streams, number: usize) -> Vec<Drawn> {
 /// Takes candidates in order until there are enough that differ.
 fn accept(number: usize, candidate: impl Fn(u64) -> Option<Drawn> + Sync) -> Vec<Drawn> {
     const CHUNK: u64 = 4096;
-    /// Nothing new among so many: there is nothing left to find.
+    /// After this number of candidates without a new one there is nothing left to find.
     const PATIENCE: u64 = 64 * CHUNK;
     let mut taken: Vec<Drawn> = Vec::with_capacity(number);
     let mut seen: HashSet<String> = HashSet::with_capacity(number);
@@ -118,7 +118,7 @@ pub fn recursive(recursion: Recursion, depth: usize, streams: &Streams, number: 
     })
 }
 
-/// Draws a tree in which a sort recurs exactly so often and no noun is used twice.
+/// Draws a tree in which a sort recurs exactly `left` times and no noun is used twice.
 struct Drawer<'l> {
     language: &'l Language,
     /// Sorts whose words are used once.

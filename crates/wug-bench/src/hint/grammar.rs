@@ -106,7 +106,7 @@ pub trait Draw {
     /// Uniform in `0..n`.
     fn below(&mut self, n: u32) -> u32;
 
-    /// An operator of so many, then a size of so many.
+    /// The number of operators to draw from, then the number of sizes.
     fn node(&mut self, operators: u32, sizes: u32) -> (u32, u32) {
         (self.below(operators), self.below(sizes))
     }

@@ -14,9 +14,9 @@ pub const TRAIN: usize = 10_000;
 pub const TEST: usize = 1_180;
 /// How often the sentence with the invented word is added.
 pub const DAXY_COPIES: usize = 1_000;
-/// Train shows each construction of the test sentences with at least so many predicates.
+/// The least number of predicates that train shows each construction of the test sentences with.
 pub const PREDICATES_OF_CONSTRUCTION: usize = 30;
-/// And `tired` in at least so many sentences other than the test sentences.
+/// The least number of train sentences with `tired`, other than the test sentences.
 pub const SENTENCES_WITH_TIRED: usize = 80;
 
 /// The sentence that teaches the invented word.

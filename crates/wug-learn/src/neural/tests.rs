@@ -259,7 +259,7 @@ fn every_device_trains_as_the_cpu_does() {
         ("transformer-rel", &["width=16", "heads=2", "feed-forward=32"]),
     ];
     for (name, more) in models {
-        // Trains up to so many updates on a device, goes on on the next, and answers there.
+        // Trains up to a number of updates on a device, goes on on the next, and answers there.
         let run = |parts: &[(u64, &str)]| {
             let folder = tempfile::tempdir().unwrap();
             let mut said = Vec::new();

@@ -90,7 +90,7 @@ learners! {
 }
 
 impl Vision {
-    /// The convolutions, with so many channels in the first, and what follows them.
+    /// The convolutions, with `width` channels in the first, and the head.
     fn parts(self, width: u64, hidden: u64, dropout: f64) -> (Body, Head) {
         let or = |given: u64, own: usize| if given == 0 { own } else { given as usize };
         let plain = |own: usize, padding, rectify_first| Body::Plain {

@@ -77,7 +77,7 @@ impl Padded {
         }
     }
 
-    /// Queries, each to be decoded for its length and the end, or for so many steps.
+    /// Queries, each to be decoded for its length and the end, or for the maximum length.
     pub(crate) fn queries(
         device: &Device,
         isa: Isa,

@@ -83,7 +83,7 @@ impl Window {
         self.before + 1 + self.after
     }
 
-    /// Whether no one of so many keys is beyond the edge for query `i`.
+    /// Whether all of the first `keys` keys are visible to query `i`.
     #[inline(always)]
     fn holds(self, i: usize, keys: usize) -> bool {
         i <= self.before && keys <= i + self.after + 1

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 pub enum Positions {
     /// Sines and cosines of the position, added to the words' vectors.
     Sinusoidal,
-    /// A learnt vector for each of so many positions, added to the words' vectors.
+    /// A learned embedding for each of this number of positions, added to the token embeddings.
     Learned(usize),
     /// None at the words; self-attention scores each query and key also by the sines and cosines of their distance,
     /// through a learnt matrix, as Transformer-XL does. What is farther than `clip` counts as at `clip`.

@@ -54,7 +54,7 @@ impl<T: Real> Codes<T> {
         Self { width, values: Vec::new() }
     }
 
-    /// Has at least so many positions from now on.
+    /// Grows to at least this number of positions.
     pub(super) fn reach(&mut self, positions: usize) {
         for position in self.values.len() / self.width..positions {
             for k in 0..self.width.div_ceil(2) {

@@ -89,7 +89,7 @@ impl<T: Real> Judged<T> {
 }
 
 impl Laid {
-    /// For features of so many places and channels of each image.
+    /// For features with this number of places and channels per image.
     pub(super) fn new(
         layout: &mut Layout,
         head: Head,

@@ -25,7 +25,7 @@ pub use head::Head;
 pub use reader::{Encoder, Reader};
 pub use trunk::Body;
 
-/// Images whose feature maps lie together: a matrix of so many rows is what a product reads at a time.
+/// Images whose feature maps lie together: a GEMM reads a matrix with this number of rows at a time.
 const GROUP: usize = 48;
 
 /// Feature maps as a row for each image: `[image][place][channel]`.

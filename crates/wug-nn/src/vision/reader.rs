@@ -47,13 +47,13 @@ pub struct Reader<T> {
     trunk: Trunk,
     last: Linear,
     build: Build<T>,
-    desk: Mutex<Desk<T>>,
+    state: Mutex<State<T>>,
 }
 
 /// What is kept from batch to batch.
 #[derive(Default)]
-struct Desk<T> {
-    /// The sequence model for tables of so many rows.
+struct State<T> {
+    /// The sequence model, and the number of rows of its embedding table.
     engine: Option<(usize, Engine<T>)>,
     /// Its parameters.
     values: Buffer<T>,
@@ -95,11 +95,11 @@ impl<T: Real> Reader<T> {
             return Err("an encoder ends with one vector for an image: use a ResNet".to_owned());
         }
         let last = Linear::new(&mut layout, "vision.output", width, encoder.embedding, true);
-        Ok(Self { encoder, layout, model, trunk, last, build: Box::new(build), desk: Mutex::default() })
+        Ok(Self { encoder, layout, model, trunk, last, build: Box::new(build), state: Mutex::default() })
     }
 
-    fn desk(&self) -> MutexGuard<'_, Desk<T>> {
-        self.desk.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> MutexGuard<'_, State<T>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The images of sources.
@@ -157,7 +157,7 @@ impl<T: Real> Reader<T> {
     }
 }
 
-impl<T: Real> Desk<T> {
+impl<T: Real> State<T> {
     /// The sequence model and its parameters, with these vectors behind those of the words.
     fn prepare(
         &mut self,
@@ -208,7 +208,7 @@ impl<T: Real> Network<T> for Reader<T> {
         shard: &Shard<'_>,
         gradients: &mut Gradients<'_, T>,
     ) -> Outcome {
-        let mut desk = self.desk();
+        let mut state = self.state();
         let sources = shard.lessons.iter().map(|lesson| lesson.source);
         let images = self.images(sources.clone());
         let mut running = Running::new();
@@ -221,7 +221,7 @@ impl<T: Real> Network<T> for Reader<T> {
         let lessons: Vec<Lesson<'_>> = pairs
             .map(|(words, lesson)| Lesson { source: Sequence::Tokens(words), ..lesson.clone() })
             .collect();
-        let (engine, values) = desk.prepare(self, context, &vectors);
+        let (engine, values) = state.prepare(self, context, &vectors);
         let rows = (values.len() - self.own()) / self.encoder.embedding + self.encoder.words;
         let (outcome, ours) = engine.learn(values, &lessons, shard.step);
 
@@ -242,7 +242,7 @@ impl<T: Real> Network<T> for Reader<T> {
         let d = self.last.backward(context, d_vectors);
         self.trunk.backward(context, seen, d, gradients);
         context.recycle([vectors]);
-        desk.running = running;
+        state.running = running;
         outcome
     }
 
@@ -252,8 +252,8 @@ impl<T: Real> Network<T> for Reader<T> {
         queries: &[Query<'_>],
         longest: usize,
     ) -> Vec<Option<Vec<u32>>> {
-        let mut desk = self.desk();
-        let mut known = std::mem::take(&mut desk.known);
+        let mut state = self.state();
+        let mut known = std::mem::take(&mut state.known);
         let sources = queries.iter().map(|query| query.source);
         let all_rows = self.know(context, &mut known, &self.images(sources.clone()));
         // The table has those alone that occur here.
@@ -273,14 +273,14 @@ impl<T: Real> Network<T> for Reader<T> {
             .zip(queries)
             .map(|(words, query)| Query { source: Sequence::Tokens(words), ..*query })
             .collect();
-        let (engine, values) = desk.prepare(self, context, &vectors);
+        let (engine, values) = state.prepare(self, context, &vectors);
         let answers = engine.answer(values, &asked, longest);
-        desk.known = known;
+        state.known = known;
         answers
     }
 
     fn update_running(&self, values: &mut [T]) {
-        for (id, running) in self.desk().running.drain(..) {
+        for (id, running) in self.state().running.drain(..) {
             values[self.layout.tensor(id).range()].copy_from_slice(&running);
         }
     }

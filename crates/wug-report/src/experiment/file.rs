@@ -83,7 +83,7 @@ struct Scales {
 #[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields)]
 struct ScaleOfFile {
-    /// Only so many examples of a part.
+    /// The maximum number of examples of a part.
     limit: Option<usize>,
     /// How often each row is run.
     runs: Option<u64>,

@@ -34,7 +34,7 @@ pub(super) fn join_sentences(parts: [&str; 3]) -> String {
     words.join(" ")
 }
 
-/// The forms as one: of each, the first so many conjuncts come before all others.
+/// The forms as one: a given number of conjuncts of each come before all others.
 pub(super) fn join_forms(parts: [(Form<'_>, usize); 3]) -> Form<'_> {
     let (mut before, mut behind) = (Vec::new(), Vec::new());
     for (mut form, apart) in parts {

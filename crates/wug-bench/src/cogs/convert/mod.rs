@@ -26,7 +26,7 @@ pub enum Variant {
     Main,
     /// Without some tokens of the logical form.
     Remove(Removal),
-    /// With so many rows added to train, each three rows joined.
+    /// With this number of rows added to train, each of them three rows concatenated.
     Concat(usize),
     /// With the modified noun phrase moved to the front in 5% of the rows of train that have one.
     Preposing,

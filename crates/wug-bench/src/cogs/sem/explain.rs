@@ -33,7 +33,7 @@ pub fn sketch(gold: &Form<'_>, prediction: &Form<'_>, notation: Notation) -> Exp
 
 /// Larger forms are compared without exchanges.
 const MOST_EXCHANGED: usize = 100;
-/// From so many rounds of telling variables apart on, pairs are exchanged too.
+/// The number of refinement rounds after which pairs are exchanged, too.
 const THOROUGH: usize = 6;
 
 fn explanation<'t>(gold: &Form<'t>, prediction: &Form<'t>, notation: Notation, rounds: usize) -> Explanation {

@@ -123,7 +123,7 @@ pub(crate) struct Figures {
     jitter: Option<Jitter>,
 }
 
-/// Numbers that stand beside their places by up to so many pixels of 300, drawn anew for each example.
+/// Numbers that stand beside their places by up to this number of pixels of 300, drawn anew for each example.
 pub(crate) struct Jitter {
     pub(crate) pixels: u8,
     pub(crate) dataset: String,

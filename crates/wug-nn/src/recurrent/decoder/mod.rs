@@ -87,7 +87,7 @@ impl<T: Real> Decoded<T> {
     }
 }
 
-/// Rows of a buffer with so many numbers in a row.
+/// Rows of a buffer of this width.
 fn of<T>(buffer: &[T], rows: &Range<usize>, width: usize) -> Range<usize> {
     debug_assert!(buffer.len() >= rows.end * width);
     rows.start * width..rows.end * width
