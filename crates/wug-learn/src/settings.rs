@@ -1,3 +1,5 @@
+//! Settings of learners: how `--set NAME=VALUE` is read and validated.
+
 use std::collections::BTreeMap;
 
 use serde_json::Value;

@@ -1,3 +1,5 @@
+//! Executes a run: makes the data, trains the learner, answers and scores.
+
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;

@@ -1,4 +1,4 @@
-//! What can be said: 20,910 commands.
+//! SCAN's grammar: 20,910 commands.
 
 use std::sync::LazyLock;
 

@@ -1,3 +1,5 @@
+//! The training loop: batches, updates, validation, early stopping, checkpoints.
+
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! The models once more, as the papers write them: one example at a time, one operation at a time, with gradients by the
+//! Reference implementation: the models as the papers write them, one example and one operation at a time, with gradients by the
 //! chain rule of a small tape. Slow and plain; the kernels are tested against it.
 
 use super::{Attention, Begin, Bridge, Cell, Model, Output};

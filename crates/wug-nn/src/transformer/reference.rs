@@ -1,5 +1,5 @@
-//! The models once more, as the papers write them: one example and one word at a time, with gradients by a tape. Slow and
-//! plain; the kernels are tested against it.
+//! Reference implementation: the models as the papers write them, one example and one token at a time, with gradients by a tape.
+//! Slow and plain; the kernels are tested against it.
 
 use super::config::{Activation, Config, Norm, Positions};
 use super::model::Body;

@@ -1,4 +1,4 @@
-//! From COGS to its variants, one file a conversion.
+//! Conversions of COGS to its variants and to ReCOGS, one file each.
 //!
 //! Each is a function of the rows of a part and of [`Draws`]. With [`Draws::Official`] the draws are those of CPython's
 //! generator with the seed of the release, so that the released rows come out of the released COGS; with
