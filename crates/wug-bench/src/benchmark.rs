@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use wug_data::{Dataset, Error, Example, FactValue, Picture, Result, Selection};
+use wug_data::{Dataset, Error, Example, FactValue, Manifest, Picture, Result, Selection};
 
 use crate::{EXACT, Setting, Settings};
 
@@ -176,6 +176,17 @@ pub enum Source {
     Folder(PathBuf, u64),
 }
 
+impl Source {
+    /// A folder; without a seed, what wug drew on top of the rows it writes, such as handwriting, is drawn as before.
+    pub fn folder(folder: &Path, seed: Option<u64>) -> Result<Self> {
+        let written = || -> Result<u64> {
+            let manifest = if folder.is_dir() { Manifest::read(folder)? } else { None };
+            Ok(manifest.and_then(|manifest| manifest.seed?.as_u64()).unwrap_or_default())
+        };
+        Ok(Self::Folder(folder.to_owned(), seed.map_or_else(written, Ok)?))
+    }
+}
+
 /// A way to judge predictions.
 #[derive(Debug, Clone, Copy)]
 pub struct Metric {
@@ -188,7 +199,7 @@ pub struct Metric {
 }
 
 /// Decides whether predictions are right.
-pub trait Judge: Sync {
+pub trait Judge: Send + Sync {
     /// The verdict on one prediction. Predictions are hostile: any text gets a verdict.
     fn judge(&self, example: &Example<'_>, prediction: &str) -> Verdict;
 

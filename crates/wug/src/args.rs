@@ -151,12 +151,8 @@ impl Data {
             (None, None) => Ok(Source::Seed(0)),
             (None, Some(Seed::Number(seed))) => Ok(Source::Seed(seed)),
             (None, Some(Seed::Official)) => Ok(Source::Official),
-            (Some(folder), None) => {
-                // What wug drew on top of the rows, such as handwriting, it draws again.
-                let seed = self.written()?.and_then(|manifest| manifest.seed?.as_u64()).unwrap_or_default();
-                Ok(Source::Folder(folder.clone(), seed))
-            }
-            (Some(folder), Some(Seed::Number(seed))) => Ok(Source::Folder(folder.clone(), seed)),
+            (Some(folder), None) => Source::folder(folder, None),
+            (Some(folder), Some(Seed::Number(seed))) => Source::folder(folder, Some(seed)),
             (Some(_), Some(Seed::Official)) => {
                 Err(Error::usage("--seed official draws the data and --data reads them: give one of the two"))
             }

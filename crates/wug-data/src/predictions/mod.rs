@@ -80,6 +80,11 @@ impl Predictions {
         Ok(Self { path: shown, format, rows })
     }
 
+    /// Predictions that are in memory; `name` stands for the file in messages.
+    pub fn given(name: &str, format: PredictionFormat, rows: Vec<Prediction>) -> Self {
+        Self { path: name.into(), format, rows }
+    }
+
     /// How many there are.
     pub fn len(&self) -> usize {
         self.rows.len()
