@@ -35,6 +35,7 @@ mod settings;
 pub mod slog;
 mod statistics;
 pub mod toy;
+mod verify;
 
 pub use address::Address;
 pub use benchmark::{
@@ -46,6 +47,7 @@ pub use draw::Draw;
 pub use exact::{EXACT, Exact};
 pub use import::read_written_by_wug;
 pub use settings::{Setting, Settings};
+pub use verify::verify;
 
 /// All benchmarks of the program. A new one is a folder and a line here.
 pub static BENCHMARKS: LazyLock<Vec<Arc<dyn Benchmark>>> = LazyLock::new(|| {
