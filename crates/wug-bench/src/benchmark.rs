@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use wug_data::{Dataset, Error, Example, FactValue, Manifest, Picture, Result, Selection};
 
-use crate::{EXACT, Setting, Settings};
+use crate::{EXACT, Items, Setting, Settings};
 
 /// A family of datasets made from one language.
 pub trait Benchmark: Send + Sync {
@@ -32,6 +32,16 @@ pub trait Benchmark: Send + Sync {
     fn make_with(&self, dataset: &str, source: &Source, settings: &Settings) -> Result<Dataset> {
         settings.check(self.about().name, self.settings())?;
         self.make(dataset, source)
+    }
+
+    /// What draws the items of the endless stream of a dataset.
+    ///
+    /// # Errors
+    /// If the dataset has none: its examples are read from files, or are the same as another one's.
+    fn stream(&self, dataset: &str, settings: &Settings) -> Result<Box<dyn Items>> {
+        let _ = settings;
+        let name = self.about().name;
+        Err(Error::usage(format!("{name}/{dataset} has no stream: its examples are read from files")))
     }
 
     /// The part that `score` takes when none is named.

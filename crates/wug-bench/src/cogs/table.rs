@@ -10,13 +10,19 @@ use super::types;
 
 /// The rows of all parts as one table.
 pub(super) fn dataset(name: String, parts: Vec<(String, Vec<Row>)>) -> Dataset {
+    let (table, parts) = table(&parts);
+    Dataset { name, table: Arc::new(table), parts, pictures: None }
+}
+
+/// The rows of all parts, and which of them belong to each.
+pub(super) fn table(parts: &[(String, Vec<Row>)]) -> (Table, Vec<Part>) {
     let mut table = Table {
         inputs: Sequences::new(Vocab::default(), " "),
         targets: Sequences::new(Vocab::default(), " "),
         facts: Facts::default(),
     };
     let mut of_parts = Vec::with_capacity(parts.len());
-    for (part, rows) in &parts {
+    for (part, rows) in parts {
         let first = table.inputs.len() as u32;
         for row in rows {
             // By single spaces, so that what a release has comes back byte for byte.
@@ -40,5 +46,5 @@ pub(super) fn dataset(name: String, parts: Vec<(String, Vec<Row>)>) -> Dataset {
     facts.add_numbers("pp_depth", rows().map(prepositions));
     facts.add_numbers("depth", rows().map(|row| that(row).max(prepositions(row))));
     table.facts = facts;
-    Dataset { name, table: Arc::new(table), parts: of_parts, pictures: None }
+    (table, of_parts)
 }
