@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use wug_bench::{Address, Draw, Judge, Settings, Source};
 use wug_data::{Dataset, Error, Fact, Prediction, PredictionFormat, Predictions, Result, Selection};
+use wug_learn::exported_prompt;
 
 use crate::{Explained, PredictionsRead, Scored, Scores, Suspect, mismatch, score};
 
@@ -75,9 +76,15 @@ impl Scorer {
         names.iter().map(|fact| self.dataset.table.facts.column(fact)).collect()
     }
 
-    /// Reads a file of predictions, of which there may be no more than examples.
+    /// Reads a file of predictions, of which there may be no more than examples. Of replies that a harness logged, the
+    /// answers are read as the exported task reads them.
     pub fn read(&self, path: &Path, format: Option<PredictionFormat>) -> Result<Predictions> {
-        Predictions::read_for(path, format, &self.dataset, &self.select(&[])?)
+        let read = Predictions::read_for(path, format, &self.dataset, &self.select(&[])?)?;
+        if !read.format().has_replies() {
+            return Ok(read);
+        }
+        let answer = exported_prompt(&*self.address.benchmark)?.answer;
+        Ok(read.map_texts(|reply| answer.read(reply).unwrap_or_default()))
     }
 
     /// Judges one prediction for each example.

@@ -85,6 +85,15 @@ impl Predictions {
         Self { path: name.into(), format, rows }
     }
 
+    /// The same predictions with other texts, such as the answers in replies.
+    #[must_use]
+    pub fn map_texts(mut self, text: impl Fn(&str) -> String) -> Self {
+        for row in &mut self.rows {
+            row.text = text(&row.text);
+        }
+        self
+    }
+
     /// How many there are.
     pub fn len(&self) -> usize {
         self.rows.len()
