@@ -1,5 +1,6 @@
 //! Tasks for the harnesses that people use: a folder that the harness runs as it is, whose scorer calls `wug.verify`.
 
+use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -144,9 +145,10 @@ fn shared(harness: Harness, tasks: &[Exported<'_>]) -> Vec<(String, String)> {
             for task in tasks {
                 let name = task.task();
                 let about = task.address.benchmark.about().title;
-                text.push_str(&format!(
+                let _ = write!(
+                    text,
                     "\n\n@task\ndef {name}() -> Task:\n    \"\"\"{about}.\"\"\"\n    return wug_task(\"{name}\")\n"
-                ));
+                );
             }
             vec![("task.py".to_owned(), text)]
         }

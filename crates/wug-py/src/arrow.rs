@@ -1,16 +1,21 @@
 //! Examples as a stream of Arrow record batches, with the columns of the Parquet files.
 
 use std::collections::HashMap;
-use std::fmt::Write;
+use std::io::Write;
 use std::sync::Arc;
 
-use arrow_array::builder::{BinaryBuilder, StringBuilder};
-use arrow_array::{ArrayRef, Int64Array, RecordBatch, RecordBatchIterator, RecordBatchReader, StructArray};
+use arrow_array::{
+    ArrayRef, BinaryArray, Int64Array, RecordBatch, RecordBatchIterator, RecordBatchReader, StringArray,
+    StructArray,
+};
+use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{ArrowError, DataType, Field, Fields, Schema, SchemaRef};
 use rayon::prelude::*;
 use serde_json::json;
 
-use wug_data::{Dataset, FactValue, Values};
+use wug_data::{Dataset, Sequences, Values};
+
+use crate::work::pool;
 
 /// Rows of a batch ...
 const ROWS: usize = 1 << 15;
@@ -77,26 +82,27 @@ impl Rows {
         Box::new(RecordBatchIterator::new(batches, schema))
     }
 
+    /// Called by whoever reads the stream: the work is done on the pool, as all work is.
     fn batch(&self, positions: &[u32]) -> Result<RecordBatch, ArrowError> {
+        let failed = |error: pyo3::PyErr| ArrowError::ExternalError(Box::new(error));
+        pool().map_err(failed)?.install(|| self.columns(positions))
+    }
+
+    fn columns(&self, positions: &[u32]) -> Result<RecordBatch, ArrowError> {
         let part = &self.dataset.parts[self.part];
         let table = &self.dataset.table;
         let rows: Vec<u32> = positions.iter().map(|&position| part.rows[position as usize]).collect();
-        let mut columns: Vec<ArrayRef> = vec![
-            texts(positions, |position, text| {
-                let _ = write!(text, "{}_{position:08}", part.name);
-            }),
-            texts(&rows, |row, text| {
-                let _ = write!(text, "{}", table.inputs.get(row));
-            }),
-            texts(&rows, |row, text| {
-                let _ = write!(text, "{}", table.targets.get(row));
-            }),
-        ];
+        let sequence = |of: &Sequences| texts(&rows, |row, text| of.get(row).write(text));
+        let facts = || table.facts.columns().par_iter().map(|fact| fact_column(fact, &rows)).collect();
+        let ids = || texts(positions, |position, text| write!(text, "{}_{position:08}", part.name));
+        let ((inputs, targets), (ids, facts)) = rayon::join(
+            || rayon::join(|| sequence(&table.inputs), || sequence(&table.targets)),
+            || rayon::join(ids, || -> Result<Vec<ArrayRef>, ArrowError> { facts() }),
+        );
+        let (mut columns, facts) = (vec![ids?, inputs?, targets?], facts?);
         if self.dataset.pictures.is_some() {
             columns.push(self.images(positions)?);
         }
-        let facts: Vec<ArrayRef> =
-            table.facts.columns().iter().map(|fact| fact_column(fact, &rows)).collect();
         if !facts.is_empty() {
             columns.push(Arc::new(StructArray::try_new(self.facts(), facts, None)?));
         }
@@ -110,12 +116,9 @@ impl Rows {
             None => Ok(Vec::new()),
         };
         let files: Vec<Vec<u8>> = positions.par_iter().map(draw).collect::<std::io::Result<_>>()?;
-        let mut bytes = BinaryBuilder::new();
-        files.iter().for_each(|file| bytes.append_value(file));
-        let paths = texts(positions, |position, text| {
-            let _ = write!(text, "{}_{position:08}.png", part.name);
-        });
-        Ok(Arc::new(StructArray::try_new(image_fields(), vec![Arc::new(bytes.finish()), paths], None)?))
+        let bytes: BinaryArray = files.iter().map(Some).collect();
+        let paths = texts(positions, |position, text| write!(text, "{}_{position:08}.png", part.name))?;
+        Ok(Arc::new(StructArray::try_new(image_fields(), vec![Arc::new(bytes), paths], None)?))
     }
 }
 
@@ -123,24 +126,32 @@ fn image_fields() -> Fields {
     vec![Field::new("bytes", DataType::Binary, true), Field::new("path", DataType::Utf8, true)].into()
 }
 
-fn texts(rows: &[u32], write: impl Fn(u32, &mut StringBuilder)) -> ArrayRef {
-    let mut texts = StringBuilder::with_capacity(rows.len(), 32 * rows.len());
+/// A column of text, each written behind the one before.
+fn texts(
+    rows: &[u32],
+    write: impl Fn(u32, &mut Vec<u8>) -> std::io::Result<()>,
+) -> Result<ArrayRef, ArrowError> {
+    let mut text = Vec::with_capacity(32 * rows.len());
+    let mut ends: Vec<i32> = Vec::with_capacity(rows.len() + 1);
+    ends.push(0);
     for &row in rows {
-        write(row, &mut texts);
-        texts.append_value("");
+        write(row, &mut text)?;
+        let end = i32::try_from(text.len());
+        ends.push(
+            end.map_err(|_| ArrowError::ComputeError("a batch has more than 2 GiB of text".to_owned()))?,
+        );
     }
-    Arc::new(texts.finish())
+    let offsets = OffsetBuffer::new(ScalarBuffer::from(ends));
+    Ok(Arc::new(StringArray::try_new(offsets, Buffer::from(text), None)?))
 }
 
-fn fact_column(fact: &wug_data::Fact, rows: &[u32]) -> ArrayRef {
+fn fact_column(fact: &wug_data::Fact, rows: &[u32]) -> Result<ArrayRef, ArrowError> {
     match fact.values() {
         Values::Numbers(numbers) => {
-            Arc::new(rows.iter().map(|&row| numbers[row as usize]).collect::<Int64Array>())
+            Ok(Arc::new(rows.iter().map(|&row| numbers[row as usize]).collect::<Int64Array>()))
         }
-        Values::Labels { .. } => texts(rows, |row, text| {
-            if let FactValue::Label(label) = fact.value(row) {
-                let _ = text.write_str(label);
-            }
-        }),
+        Values::Labels { names, rows: of } => {
+            texts(rows, |row, text| text.write_all(names.word(of[row as usize]).as_bytes()))
+        }
     }
 }

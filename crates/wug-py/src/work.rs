@@ -16,7 +16,8 @@ const POLL: Duration = Duration::from_millis(50);
 /// The pool of this process. A child that was forked has none of its parent's threads, and gets a pool of its own.
 static POOL: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
 
-fn pool() -> PyResult<Arc<ThreadPool>> {
+/// The threads that all work is done on.
+pub(crate) fn pool() -> PyResult<Arc<ThreadPool>> {
     let mut known = POOL.lock().unwrap_or_else(PoisonError::into_inner);
     let process = std::process::id();
     if let Some((_, pool)) = known.as_ref().filter(|(owner, _)| *owner == process) {

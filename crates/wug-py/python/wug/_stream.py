@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, overload
 
@@ -10,6 +11,7 @@ from ._data import Example, named, picture
 from ._score import Verdict, verify
 
 _CHUNK = 1024
+_BLOCK = 64
 _SHOWN = 5
 
 Bound = int | str | tuple[int, int] | range
@@ -79,18 +81,22 @@ class Stream:
         """All items from the first, without end."""
         return self.iterate()
 
-    def iterate(self, start: int = 0, step: int = 1) -> Iterator[Example]:
-        """Items ``start``, ``start + step``, ... without end: worker ``w`` of ``n`` takes ``iterate(w, n)``."""
+    def iterate(self, start: int = 0, *, worker: int = 0, workers: int = 1) -> Iterator[Example]:
+        """Items from ``start`` on, without end. Several workers share them: an item is in one of them only.
+
+        >>> workers = [stream("hint/symbol").iterate(worker=worker, workers=2) for worker in range(2)]
+        >>> [next(worker)["id"] for worker in workers]
+        ['train_00000000', 'train_00000064']
+        """
+        if workers > 1:
+            for first in itertools.count(start + worker * _BLOCK, workers * _BLOCK):
+                yield from self._items(first, _BLOCK)
         count = 1
         while True:
-            if step == 1:
-                yield from self._items(start, count)
-                start += count
-                # Who stops soon should not pay for many.
-                count = min(2 * count, _CHUNK)
-            else:
-                yield self._items(start, 1)[0]
-                start += step
+            yield from self._items(start, count)
+            start += count
+            # Who stops soon should not pay for many.
+            count = min(2 * count, _CHUNK)
 
     def verify(self, item: Mapping[str, Any], answer: str) -> Verdict:
         """Judges an answer to an item."""

@@ -18,19 +18,17 @@ def iterable_dataset(stream: Stream, *, shards: int = 1, count: int | None = Non
     """
     from datasets import IterableDataset
 
-    numbers = list(range(shards))
-    return IterableDataset.from_generator(
-        _items, gen_kwargs={"stream": stream, "shards": numbers, "step": shards, "count": count}
-    )
+    arguments = {"stream": stream, "shards": list(range(shards)), "of": shards, "count": count}
+    return IterableDataset.from_generator(_items, gen_kwargs=arguments)
 
 
-def _items(stream: Stream, shards: list[int], step: int, count: int | None) -> Iterator[dict[str, Any]]:
-    iterators = [(shard, stream.iterate(shard, step)) for shard in shards]
-    number = 0
+def _items(stream: Stream, shards: list[int], of: int, count: int | None) -> Iterator[dict[str, Any]]:
+    """The items of some shards in turn; an endless shard may not keep the next one from its turn."""
+    iterators = [stream.iterate(worker=shard, workers=of) for shard in shards]
     while iterators:
-        for shard, items in list(iterators):
-            if count is not None and number * step + shard >= count:
-                iterators.remove((shard, items))
-                continue
-            yield next(items)
-        number += 1
+        for items in list(iterators):
+            item = next(items)
+            if count is not None and int(item["id"].rsplit("_", 1)[1]) >= count:
+                iterators.remove(items)
+            else:
+                yield item

@@ -32,7 +32,7 @@ class PartDataset(torch.utils.data.Dataset):  # type: ignore[misc]
 
 
 class StreamDataset(torch.utils.data.IterableDataset):  # type: ignore[misc]
-    """An endless stream. Worker ``w`` of ``n`` has the items ``w``, ``w + n``, ...: none is in two of them."""
+    """An endless stream. Workers share the items: none is in two of them."""
 
     def __init__(self, stream: Stream, transform: Transform | None = None, *, start: int = 0) -> None:
         """Begins at item ``start``, such as the number of items that were seen before a checkpoint."""
@@ -44,6 +44,6 @@ class StreamDataset(torch.utils.data.IterableDataset):  # type: ignore[misc]
     def __iter__(self) -> Iterator[Any]:
         """The items of this worker, without end."""
         worker = torch.utils.data.get_worker_info()
-        first, step = (0, 1) if worker is None else (worker.id, worker.num_workers)
-        for item in self.stream.iterate(self.start + first, step):
+        number, workers = (0, 1) if worker is None else (worker.id, worker.num_workers)
+        for item in self.stream.iterate(self.start, worker=number, workers=workers):
             yield item if self.transform is None else self.transform(item)
