@@ -2,6 +2,7 @@
 
 import doctest
 import importlib
+import importlib.resources
 import inspect
 import pkgutil
 
@@ -10,7 +11,7 @@ import wug
 
 def documented():
     modules = [name for _, name, _ in pkgutil.iter_modules(wug.__path__) if name not in ("adapters", "_wug")]
-    return [wug, *(importlib.import_module(f"wug.{name}") for name in modules)]
+    return [wug, *(importlib.import_module(f"wug.{name}") for name in [*modules, "adapters.prompts"])]
 
 
 def test_examples_in_docstrings():
