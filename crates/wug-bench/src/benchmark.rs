@@ -3,9 +3,9 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use wug_data::{Dataset, Error, Example, FactValue, Picture, Result, Selection};
+use wug_data::{Dataset, Error, Example, FactValue, Manifest, Picture, Result, Selection};
 
-use crate::{EXACT, Setting, Settings};
+use crate::{EXACT, Items, Setting, Settings};
 
 /// A family of datasets made from one language.
 pub trait Benchmark: Send + Sync {
@@ -32,6 +32,16 @@ pub trait Benchmark: Send + Sync {
     fn make_with(&self, dataset: &str, source: &Source, settings: &Settings) -> Result<Dataset> {
         settings.check(self.about().name, self.settings())?;
         self.make(dataset, source)
+    }
+
+    /// What draws the items of the endless stream of a dataset.
+    ///
+    /// # Errors
+    /// If the dataset has none: its examples are read from files, or are the same as another one's.
+    fn stream(&self, dataset: &str, settings: &Settings) -> Result<Box<dyn Items>> {
+        let _ = settings;
+        let name = self.about().name;
+        Err(Error::usage(format!("{name}/{dataset} has no stream: its examples are read from files")))
     }
 
     /// The part that `score` takes when none is named.
@@ -176,6 +186,17 @@ pub enum Source {
     Folder(PathBuf, u64),
 }
 
+impl Source {
+    /// A folder; without a seed, what wug drew on top of the rows it writes, such as handwriting, is drawn as before.
+    pub fn folder(folder: &Path, seed: Option<u64>) -> Result<Self> {
+        let written = || -> Result<u64> {
+            let manifest = if folder.is_dir() { Manifest::read(folder)? } else { None };
+            Ok(manifest.and_then(|manifest| manifest.seed?.as_u64()).unwrap_or_default())
+        };
+        Ok(Self::Folder(folder.to_owned(), seed.map_or_else(written, Ok)?))
+    }
+}
+
 /// A way to judge predictions.
 #[derive(Debug, Clone, Copy)]
 pub struct Metric {
@@ -188,7 +209,7 @@ pub struct Metric {
 }
 
 /// Decides whether predictions are right.
-pub trait Judge: Sync {
+pub trait Judge: Send + Sync {
     /// The verdict on one prediction. Predictions are hostile: any text gets a verdict.
     fn judge(&self, example: &Example<'_>, prediction: &str) -> Verdict;
 

@@ -35,7 +35,9 @@ pub mod scan;
 mod settings;
 pub mod slog;
 mod statistics;
+mod stream;
 pub mod toy;
+mod verify;
 
 pub use address::Address;
 pub use benchmark::{
@@ -47,6 +49,8 @@ pub use draw::Draw;
 pub use exact::{EXACT, Exact};
 pub use import::read_written_by_wug;
 pub use settings::{Setting, Settings};
+pub use stream::{ItemStream, Items, Limit, TEST_SHARE};
+pub use verify::verify;
 
 /// All benchmarks of the program. A new one is a folder and a line here.
 pub static BENCHMARKS: LazyLock<Vec<Arc<dyn Benchmark>>> = LazyLock::new(|| {

@@ -1,7 +1,8 @@
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::str::FromStr;
 
-use wug_data::{Error, Result};
+use wug_data::{Error, Manifest, Result};
 
 /// Something about a dataset that a user may choose.
 #[derive(Debug, Clone, Copy)]
@@ -21,6 +22,18 @@ pub struct Settings {
 }
 
 impl Settings {
+    /// The choices that a folder was written with, if wug wrote it.
+    pub fn written_in(folder: &Path) -> Result<Self> {
+        let manifest = if folder.is_dir() { Manifest::read(folder)? } else { None };
+        let mut settings = Self::default();
+        for chosen in manifest.into_iter().flat_map(|manifest| manifest.settings) {
+            if let Some((key, value)) = chosen.split_once('=') {
+                settings.set(key, value);
+            }
+        }
+        Ok(settings)
+    }
+
     /// Sets a key; a later value replaces an earlier one.
     pub fn set(&mut self, key: &str, value: &str) {
         self.chosen.retain(|(known, _)| known != key);

@@ -156,6 +156,17 @@ impl Table {
         Self { inputs: self.targets, targets: self.inputs, facts: self.facts }
     }
 
+    /// A table of some rows, in this order.
+    #[must_use]
+    pub fn take(&self, rows: &[u32]) -> Self {
+        let take = |all: &Sequences| {
+            let mut some = Sequences::new(all.vocab.clone(), all.separator);
+            rows.iter().for_each(|&row| some.push(all.get(row).ids.iter().copied()));
+            some
+        };
+        Self { inputs: take(&self.inputs), targets: take(&self.targets), facts: self.facts.take(rows) }
+    }
+
     /// One row.
     pub fn example(&self, row: u32) -> Example<'_> {
         Example { row, input: self.inputs.get(row), target: self.targets.get(row) }

@@ -104,6 +104,22 @@ impl Facts {
         self.columns.push(Fact { name, values: Values::Labels { names, rows }, ranges: &[] });
     }
 
+    /// The facts of some rows, in this order.
+    #[must_use]
+    pub fn take(&self, rows: &[u32]) -> Self {
+        let values = |fact: &Fact| match &fact.values {
+            Values::Numbers(numbers) => {
+                Values::Numbers(rows.iter().map(|&row| numbers[row as usize]).collect())
+            }
+            Values::Labels { names, rows: of } => Values::Labels {
+                names: names.clone(),
+                rows: rows.iter().map(|&row| of[row as usize]).collect(),
+            },
+        };
+        let column = |fact: &Fact| Fact { values: values(fact), ..*fact };
+        Self { columns: self.columns.iter().map(column).collect() }
+    }
+
     /// All columns.
     pub fn columns(&self) -> &[Fact] {
         &self.columns

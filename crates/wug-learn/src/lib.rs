@@ -26,6 +26,7 @@
 
 mod always_one;
 mod chance;
+mod export;
 mod induced;
 mod input;
 mod learner;
@@ -39,6 +40,7 @@ mod task;
 
 pub use always_one::AlwaysOne;
 pub use chance::Chance;
+pub use export::{Exported, Harness, export, exported_prompt};
 pub use induced::Induced;
 pub use input::{Image, Input, Oracle, Question, questions};
 pub use learner::{About, Learner, Reads, input_kind, learner};

@@ -19,6 +19,7 @@ mod batch;
 mod execute;
 mod folder;
 mod neighbours;
+mod scorer;
 mod scores;
 mod spec;
 
@@ -26,6 +27,7 @@ pub use batch::{Batch, Begins, Outcome, Plan};
 pub use execute::{Options, Prepared, Run};
 pub use folder::{Existing, Machine, RUN_SCHEMA, RunRecord, Status};
 pub use neighbours::{Neighbour, Neighbours};
+pub use scorer::{JudgedPredictions, Scorer, ScorerOptions};
 pub use scores::{
     AnswerStates, Explained, FeatureShare, Group, GroupValue, Groups, Importance, PartScores, PassAtK,
     PredictionsRead, SCORES_SCHEMA, SampleScores, Scored, Scores, SeedScores, SeedSummary, SliceScores,

@@ -9,7 +9,7 @@ use clap::builder::Styles;
 use clap::builder::styling::AnsiColor;
 use clap::{Parser, Subcommand, ValueEnum, ValueHint};
 
-use wug_bench::{Settings, Source};
+use wug_bench::{Limit, Settings, Source};
 use wug_data::{Error, Manifest, PredictionFormat, Result};
 
 use crate::terminal::Protocol;
@@ -55,6 +55,10 @@ pub(crate) enum Command {
     Generate(Generate),
     /// Rewrite a file of one dataset as another
     Convert(Convert),
+    /// Print items of a dataset's endless stream, as JSON lines
+    Stream(Stream),
+    /// Write a dataset as a task of an evaluation harness, scored by wug's verdicts
+    Export(Export),
     /// Score predictions
     Score(Score),
     /// Let a learner answer, and score it
@@ -152,12 +156,8 @@ impl Data {
             (None, None) => Ok(Source::Seed(0)),
             (None, Some(Seed::Number(seed))) => Ok(Source::Seed(seed)),
             (None, Some(Seed::Official)) => Ok(Source::Official),
-            (Some(folder), None) => {
-                // What wug drew on top of the rows, such as handwriting, it draws again.
-                let seed = self.written()?.and_then(|manifest| manifest.seed?.as_u64()).unwrap_or_default();
-                Ok(Source::Folder(folder.clone(), seed))
-            }
-            (Some(folder), Some(Seed::Number(seed))) => Ok(Source::Folder(folder.clone(), seed)),
+            (Some(folder), None) => Source::folder(folder, None),
+            (Some(folder), Some(Seed::Number(seed))) => Source::folder(folder, Some(seed)),
             (Some(_), Some(Seed::Official)) => {
                 Err(Error::usage("--seed official draws the data and --data reads them: give one of the two"))
             }
@@ -166,18 +166,9 @@ impl Data {
 
     /// What the user chose about the dataset.
     pub(crate) fn settings(&self) -> Result<Settings> {
-        let mut settings = Settings::default();
-        for chosen in self.written()?.into_iter().flat_map(|manifest| manifest.settings) {
-            if let Some((key, value)) = chosen.split_once('=') {
-                settings.set(key, value);
-            }
-        }
-        for chosen in &self.set {
-            let (key, value) = chosen
-                .split_once('=')
-                .ok_or_else(|| Error::usage(format!("`--with {chosen}`: expected KEY=VALUE")))?;
-            settings.set(key, value);
-        }
+        let written = self.data.as_deref().map(Settings::written_in).transpose()?;
+        let mut settings = written.unwrap_or_default();
+        set(&mut settings, &self.set)?;
         if let Some(glyphs) = &self.glyphs {
             settings.set("glyphs", glyphs);
         }
@@ -322,6 +313,106 @@ pub(crate) struct Convert {
 }
 
 #[derive(clap::Args)]
+#[command(after_help = "\
+Item I of a seed is the same whoever asks. Train and test share no item, whatever their seeds: the rule of the split decides \
+(length, held-out words) or, where there is none, a hash of the input.
+
+Examples:
+  wug stream hint/symbol --from 1000 --count 5
+  wug stream hint/symbol#test --count 100 --where operators=11-20 --with operators=30
+  wug stream scan/length --size")]
+pub(crate) struct Stream {
+    /// The dataset, or a split of its stream, such as cogs/main#gen [default split: train]
+    #[arg(value_name = "DATASET[#SPLIT]")]
+    pub(crate) dataset: String,
+    /// The first item
+    #[arg(long, value_name = "I", default_value_t = 0)]
+    pub(crate) from: u64,
+    /// How many items [default: no end]
+    #[arg(long, value_name = "N")]
+    pub(crate) count: Option<u64>,
+    /// Seed of the stream
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// Only items with this fact, as difficulty: depth=3, depth=3-5, depth=3+; may be given again
+    #[arg(long = "where", value_name = "FACT=VALUE")]
+    pub(crate) limits: Vec<Limit>,
+    /// Change the dataset, such as operators=30; `wug list datasets --settings` shows what can be set
+    #[arg(long = "with", value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// Print how many different items there are instead, or `endless`
+    #[arg(long)]
+    pub(crate) size: bool,
+}
+
+impl Stream {
+    /// What the user chose about the dataset.
+    pub(crate) fn settings(&self) -> Result<Settings> {
+        let mut settings = Settings::default();
+        set(&mut settings, &self.set)?;
+        Ok(settings)
+    }
+}
+
+/// Sets what `--with` says.
+fn set(settings: &mut Settings, chosen: &[String]) -> Result<()> {
+    for chosen in chosen {
+        let (key, value) = chosen
+            .split_once('=')
+            .ok_or_else(|| Error::usage(format!("`--with {chosen}`: expected KEY=VALUE")))?;
+        settings.set(key, value);
+    }
+    Ok(())
+}
+
+#[derive(clap::Args)]
+#[command(after_help = "\
+The scorer of the folder needs the Python package: pip install ./crates/wug-py. `wug score` reads the harness's logs as \
+predictions: the samples of lm-eval (--log_samples), and Inspect's log as JSON (`inspect log dump`).
+
+Examples:
+  wug export lm-eval scan/simple nacs/simple --out tasks --limit 100
+    lm_eval run --include_path tasks --tasks wug_scan_simple --apply_chat_template ...
+  wug export inspect hint/symbol#test-SL --out tasks
+    inspect eval tasks/task.py@wug_hint_symbol_test_sl --model ...")]
+pub(crate) struct Export {
+    /// The harness
+    #[arg(value_enum)]
+    pub(crate) harness: Harness,
+    /// The datasets, or parts of them [default part: the one the benchmark tests on]
+    #[arg(value_name = "DATASET[#PART]", required = true)]
+    pub(crate) datasets: Vec<String>,
+    /// The folder to write: new, empty, or written by wug before
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) out: PathBuf,
+    #[command(flatten)]
+    pub(crate) data: Data,
+    /// Only the first N examples of each part
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<usize>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum Harness {
+    /// lm-evaluation-harness
+    LmEval,
+    /// Inspect
+    Inspect,
+    /// verifiers
+    Verifiers,
+}
+
+impl From<Harness> for wug_learn::Harness {
+    fn from(harness: Harness) -> Self {
+        match harness {
+            Harness::LmEval => Self::LmEval,
+            Harness::Inspect => Self::Inspect,
+            Harness::Verifiers => Self::Verifiers,
+        }
+    }
+}
+
+#[derive(clap::Args)]
 pub(crate) struct Score {
     /// The dataset, or parts of it, such as cogs/main#test,gen [default part: the one the benchmark tests on, or those that
     /// the ids name]
@@ -331,7 +422,8 @@ pub(crate) struct Score {
     /// is standard input, and gzip is expanded
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) predictions: PathBuf,
-    /// How the file holds them: lines, jsonl, json, tsv or csv [default: by its extension and content]
+    /// How the file holds them: lines, jsonl, json, tsv, csv, or the logs lm-eval and inspect [default: by its extension
+    /// and content]
     #[arg(long, value_name = "FORMAT")]
     pub(crate) format: Option<PredictionFormat>,
     /// Score against this file of the official format instead

@@ -39,6 +39,8 @@ fn main() -> ExitCode {
         Command::Show(show) => commands::show::run(&show),
         Command::Generate(generate) => commands::generate::run(&generate),
         Command::Convert(convert) => commands::convert::run(&convert),
+        Command::Stream(stream) => commands::stream::run(&stream),
+        Command::Export(export) => commands::export::run(&export),
         Command::Score(score) => commands::score::run(&score),
         Command::Run(run) => commands::run::run(&run),
         Command::Reproduce(reproduce) => commands::reproduce::run(&reproduce),

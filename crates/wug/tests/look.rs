@@ -12,6 +12,8 @@ fn help() {
         "show",
         "generate",
         "convert",
+        "stream",
+        "export",
         "score",
         "run",
         "reproduce",

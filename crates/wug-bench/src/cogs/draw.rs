@@ -39,16 +39,19 @@ impl Drawn {
 /// Draws `number` distinct sentences of a sort: candidate `j` comes from stream `j`, and is taken if it obeys the
 /// filters and is new. Fewer if a great many candidates in a row bring nothing new.
 pub fn distinct(sort: &str, streams: &Streams, number: usize) -> Vec<Drawn> {
+    accept(number, |j| sample(sort, &mut streams.item(j)))
+}
+
+/// Draws a sentence of a sort, if it obeys the filters.
+pub fn sample(sort: &str, stream: &mut Stream) -> Option<Drawn> {
     let language = &*LANGUAGE;
     let sort = language.grammar.sort(sort).expect("a sort of the grammar");
-    accept(number, |j| {
-        let mut arena = Arena::new();
-        let tree = language.grammar.sample(sort, &mut arena, &mut streams.item(j), 500)?;
-        let sentence = language.sentence(&arena, tree);
-        let counts = Counts::of(&sentence);
-        let is_fit = !counts.repeats && counts.that <= MOST_EMBEDDED && counts.prepositions <= MOST_EMBEDDED;
-        is_fit.then(|| Drawn { text: language.text(&arena, tree), sentence })
-    })
+    let mut arena = Arena::new();
+    let tree = language.grammar.sample(sort, &mut arena, stream, 500)?;
+    let sentence = language.sentence(&arena, tree);
+    let counts = Counts::of(&sentence);
+    let is_fit = !counts.repeats && counts.that <= MOST_EMBEDDED && counts.prepositions <= MOST_EMBEDDED;
+    is_fit.then(|| Drawn { text: language.text(&arena, tree), sentence })
 }
 
 /// Takes candidates in order until there are enough that differ.
@@ -88,6 +91,11 @@ pub enum Recursion {
 /// No noun and no name occurs twice. Drawing until that happens would take for ever at great depths, so here each noun
 /// is drawn from those that are left.
 pub fn recursive(recursion: Recursion, depth: usize, streams: &Streams, number: usize) -> Vec<Drawn> {
+    accept(number, |j| sample_recursive(recursion, depth, &mut streams.item(j)))
+}
+
+/// Draws one such sentence, if the words suffice.
+pub fn sample_recursive(recursion: Recursion, depth: usize, stream: &mut Stream) -> Option<Drawn> {
     let language = &*LANGUAGE;
     let (start, recursive) = match recursion {
         Recursion::Clauses => ("CP-RECURSION", "CP-RECURSION"),
@@ -96,26 +104,24 @@ pub fn recursive(recursion: Recursion, depth: usize, streams: &Streams, number: 
     let start = language.grammar.sort(start).expect("a sort of the grammar");
     let recursive = language.grammar.sort(recursive).expect("a sort of the grammar");
     let once = ONCE.map(|sort| language.grammar.sort(sort).expect("a sort of the grammar"));
-    accept(number, |j| {
-        let mut drawer = Drawer {
-            language,
-            once: &once,
-            recursive,
-            // The first prepositional phrase is there without recursion.
-            left: if recursion == Recursion::Phrases { depth - 1 } else { depth },
-            used: HashSet::new(),
-            arena: Arena::new(),
-            stream: streams.item(j),
-        };
-        let tree = drawer.draw(start)?;
-        let drawn = Drawn::new(language, &drawer.arena, tree);
-        let counts = Counts::of(&drawn.sentence);
-        let is_fit = match recursion {
-            Recursion::Clauses => counts.that == depth && counts.prepositions <= MOST_EMBEDDED,
-            Recursion::Phrases => counts.prepositions == depth,
-        };
-        is_fit.then_some(drawn)
-    })
+    let mut drawer = Drawer {
+        language,
+        once: &once,
+        recursive,
+        // The first prepositional phrase is there without recursion.
+        left: if recursion == Recursion::Phrases { depth - 1 } else { depth },
+        used: HashSet::new(),
+        arena: Arena::new(),
+        stream,
+    };
+    let tree = drawer.draw(start)?;
+    let drawn = Drawn::new(language, &drawer.arena, tree);
+    let counts = Counts::of(&drawn.sentence);
+    let is_fit = match recursion {
+        Recursion::Clauses => counts.that == depth && counts.prepositions <= MOST_EMBEDDED,
+        Recursion::Phrases => counts.prepositions == depth,
+    };
+    is_fit.then_some(drawn)
 }
 
 /// Draws a tree in which a sort recurs exactly `left` times and no noun is used twice.
@@ -128,7 +134,7 @@ struct Drawer<'l> {
     left: usize,
     used: HashSet<&'static str>,
     arena: Arena,
-    stream: Stream,
+    stream: &'l mut Stream,
 }
 
 impl Drawer<'_> {

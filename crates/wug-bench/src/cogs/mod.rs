@@ -31,6 +31,7 @@ pub mod sem;
 pub mod sentence;
 pub mod splits;
 pub mod statistics;
+pub(crate) mod stream;
 mod table;
 pub mod types;
 
@@ -38,7 +39,9 @@ use std::path::Path;
 
 use wug_data::{Dataset, Error, Result, Selection};
 
-use crate::{About, Benchmark, Family, Metric, NativeFile, Origin, Release, Source, Statistic};
+use crate::{
+    About, Benchmark, Family, Items, Metric, NativeFile, Origin, Release, Settings, Source, Statistic,
+};
 use convert::{Draws, Variant};
 use draw::Recursion;
 use files::Row;
@@ -63,7 +66,7 @@ static ABOUT: About = About {
 
 /// What a name stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Named {
+pub(crate) enum Named {
     Variant(Variant),
     Recursion(Recursion, usize),
 }
@@ -124,6 +127,11 @@ impl Benchmark for Cogs {
 
     fn make(&self, dataset: &str, source: &Source) -> Result<Dataset> {
         make("cogs", dataset, named(dataset)?, source)
+    }
+
+    fn stream(&self, dataset: &str, settings: &Settings) -> Result<Box<dyn Items>> {
+        settings.check("cogs", &[])?;
+        stream::stream(&format!("cogs/{dataset}"), named(dataset)?)
     }
 
     fn default_part(&self, _: &str) -> &'static str {

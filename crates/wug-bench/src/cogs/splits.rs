@@ -41,7 +41,7 @@ pub fn in_distribution(seed: u64) -> Vec<Vec<Row>> {
     let test = rows.split_off(train + other);
     let dev = rows.split_off(train);
     rows.extend(primitives(seed));
-    rows.extend(EXPOSURES.iter().map(|(name, sentence)| row(sentence, &format!("exposure_example_{name}"))));
+    rows.extend(exposures());
     streams("train", seed).item(0).shuffle(&mut rows);
     vec![rows, dev, test]
 }
@@ -51,9 +51,14 @@ fn rows(drawn: &[Drawn], kind: &str) -> Vec<Row> {
 }
 
 /// A row for a sentence that is known to be one.
-fn row(sentence: &str, kind: &str) -> Row {
+pub(super) fn row(sentence: &str, kind: &str) -> Row {
     let form = meaning_of(sentence).map(|form| form.print(Notation::Cogs)).unwrap_or_default();
     Row { sentence: sentence.to_owned(), form, kind: kind.to_owned() }
+}
+
+/// What is held out, once each.
+pub fn exposures() -> Vec<Row> {
+    EXPOSURES.iter().map(|(name, sentence)| row(sentence, &format!("exposure_example_{name}"))).collect()
 }
 
 /// Words on their own: all verbs with one or two arguments, and some nouns and names.
@@ -88,11 +93,14 @@ pub fn generalization(seed: u64) -> Vec<Row> {
 
 /// The rows of another kind with its word exchanged.
 fn exchanged(rows: &[Row], kind: &Generalization, old: &str) -> Vec<Row> {
+    rows.par_iter().map(|row| exchange(row, kind, old)).collect()
+}
+
+/// A row with a word exchanged for that of a kind of generalization.
+pub(super) fn exchange(of: &Row, kind: &Generalization, old: &str) -> Row {
     let new = kind.item.unwrap_or_default();
     let exchange = |word| if word == old { new } else { word };
-    rows.par_iter()
-        .map(|old| row(&old.sentence.split(' ').map(exchange).collect::<Vec<_>>().join(" "), kind.name))
-        .collect()
+    row(&of.sentence.split(' ').map(exchange).collect::<Vec<_>>().join(" "), kind.name)
 }
 
 fn depths(recursion: Recursion, kind: &Generalization, seed: u64) -> Vec<Row> {
@@ -108,7 +116,7 @@ fn depths(recursion: Recursion, kind: &Generalization, seed: u64) -> Vec<Row> {
 pub const DEEPEST: usize = 100;
 
 /// The kind of generalization that a recursion set is of.
-fn kind_of(recursion: Recursion) -> &'static str {
+pub(super) fn kind_of(recursion: Recursion) -> &'static str {
     match recursion {
         Recursion::Clauses => "cp_recursion",
         Recursion::Phrases => "pp_recursion",

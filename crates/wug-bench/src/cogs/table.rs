@@ -11,9 +11,15 @@ use super::types;
 
 /// The rows of all parts as one table.
 pub(super) fn dataset(name: String, parts: Vec<(String, Vec<Row>)>) -> Dataset {
+    let (table, parts) = table(&parts);
+    Dataset { name, table: Arc::new(table), parts, pictures: None }
+}
+
+/// The rows of all parts, and which of them belong to each.
+pub(super) fn table(parts: &[(String, Vec<Row>)]) -> (Table, Vec<Part>) {
     let mut of_parts = Vec::with_capacity(parts.len());
     let mut first = 0;
-    for (part, rows) in &parts {
+    for (part, rows) in parts {
         let end = first + rows.len() as u32;
         of_parts.push(Part::new(part.as_str(), (first..end).collect()));
         first = end;
@@ -31,8 +37,7 @@ pub(super) fn dataset(name: String, parts: Vec<(String, Vec<Row>)>) -> Dataset {
         || facts(&rows),
         || rayon::join(|| words(|row| &row.sentence), || words(|row| &row.form)),
     );
-    let table = Table { inputs, targets, facts };
-    Dataset { name, table: Arc::new(table), parts: of_parts, pictures: None }
+    (Table { inputs, targets, facts }, of_parts)
 }
 
 fn facts(rows: &[&Row]) -> Facts {

@@ -33,6 +33,7 @@ pub mod python;
 pub mod score;
 pub mod splits;
 pub mod statistics;
+mod stream;
 pub mod table;
 #[cfg(test)]
 mod tests;
@@ -44,7 +45,7 @@ use wug_data::{Dataset, Error, Part, Result, Selection, Table};
 use wug_ink::GlyphSource;
 
 use crate::{
-    About, Benchmark, Family, Feature, Metric, NativeFile, NativePictures, Origin, Release, Setting,
+    About, Benchmark, Family, Feature, Items, Metric, NativeFile, NativePictures, Origin, Release, Setting,
     Settings, Slice, Source, Statistic,
 };
 use grammar::Symbol;
@@ -143,6 +144,12 @@ impl Benchmark for Hint {
             made.pictures = Some(Arc::new(handwriting(&made, source, style, images, seed)?));
         }
         Ok(made)
+    }
+
+    fn stream(&self, dataset: &str, settings: &Settings) -> Result<Box<dyn Items>> {
+        settings.check("hint", &SETTINGS)?;
+        let style = dataset.ends_with("image").then(|| Style::of(settings)).transpose()?;
+        stream::stream(design(dataset, settings)?, style.as_ref())
     }
 
     fn metrics(&self) -> &'static [Metric] {

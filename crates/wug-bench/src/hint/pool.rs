@@ -5,7 +5,7 @@ use std::hash::Hasher;
 use num_bigint::BigUint;
 use rayon::prelude::*;
 
-use wug_data::{Error, PythonRandom, Result, Streams};
+use wug_data::{Error, PythonRandom, Result, Stream, Streams};
 
 use super::grammar::{Alphabet, Draw, Symbol, count, enumerate};
 use super::meaning::{apply, evaluate};
@@ -215,6 +215,14 @@ pub fn draw_fresh(wanted: &Wanted<'_>, ready: &Ready, streams: &Streams) -> Resu
     Ok(accepted.pool)
 }
 
+/// Draws one candidate: an expression in prefix form, if it is one that is asked for.
+pub(super) fn draw_one(wanted: &Wanted<'_>, ready: &Ready, random: &mut Stream) -> Option<Vec<u8>> {
+    let mut candidate = Candidate { ready: &ready.sizes, ..Candidate::new(wanted) };
+    let result = candidate.any(random)?;
+    // As in pools: results of 0 are welcome where every expression is.
+    (result != 0 || wanted.operators <= ENUMERATED).then(|| candidate.tokens().to_vec())
+}
+
 /// An expression being drawn.
 struct Candidate<'a> {
     wanted: &'a Wanted<'a>,
@@ -242,10 +250,15 @@ impl<'a> Candidate<'a> {
 
     /// Draws an expression; its result, if it is one that the pool asks for.
     fn draw<D: Draw>(&mut self, random: &mut D) -> Option<u64> {
+        self.any(random).filter(|&result| result != 0)
+    }
+
+    /// The same where a result of 0 is as good as any.
+    fn any<D: Draw>(&mut self, random: &mut D) -> Option<u64> {
         self.length = 0;
         self.largest = 0;
         let result = self.subtree(random, self.wanted.operators)?;
-        let fits = result != 0 && self.largest >= self.wanted.least && self.wanted.has_symbol(self.tokens());
+        let fits = self.largest >= self.wanted.least && self.wanted.has_symbol(self.tokens());
         fits.then_some(result)
     }
 

@@ -104,13 +104,13 @@ impl Design {
         1 + u8::from(operators > self.train_operators) + 2 * u8::from(largest > self.train_value)
     }
 
-    fn numbers_of_operators(&self) -> std::ops::RangeInclusive<usize> {
+    pub(super) fn numbers_of_operators(&self) -> std::ops::RangeInclusive<usize> {
         // A new operator needs one.
         let first = usize::from(self.symbol.is_some_and(|symbol| symbol.leaf().is_none()));
         first..=self.operators
     }
 
-    fn alphabet(&self) -> Alphabet {
+    pub(super) fn alphabet(&self) -> Alphabet {
         self.symbol.map_or_else(Alphabet::main, Alphabet::with)
     }
 
@@ -118,7 +118,7 @@ impl Design {
         if operators <= self.train_operators { self.train } else { 0 }
     }
 
-    fn wanted<'a>(&self, alphabet: &'a Alphabet, operators: usize, large: bool) -> Wanted<'a> {
+    pub(super) fn wanted<'a>(&self, alphabet: &'a Alphabet, operators: usize, large: bool) -> Wanted<'a> {
         let (least, most) = if large { (self.train_value + 1, self.value) } else { (0, self.train_value) };
         let train = if large { 0 } else { self.train_quota(operators) };
         let size = train + self.val + self.test;
@@ -126,7 +126,7 @@ impl Design {
     }
 
     /// How often a small pool is repeated at most to fill train.
-    fn most_repeats(&self, operators: usize) -> usize {
+    pub(super) fn most_repeats(&self, operators: usize) -> usize {
         match (self.symbol, operators) {
             (None, 0) => (self.train / 50).max(1),
             (None, 1) => (self.train / 500).max(1),

@@ -27,6 +27,7 @@ mod npz;
 pub mod problem;
 pub mod sample;
 pub mod splits;
+mod stream;
 #[cfg(test)]
 mod tests;
 
@@ -35,7 +36,7 @@ use std::sync::Arc;
 
 use wug_data::{Dataset, Error, Part, Pictures, Result, Selection, Table, read_jsonl};
 
-use crate::{About, Benchmark, Family, NativeFile, Release, Setting, Settings, Source};
+use crate::{About, Benchmark, Family, Items, NativeFile, Release, Setting, Settings, Source};
 use drawing::{Figures, Jitter};
 use files::Imported;
 use problem::Problem;
@@ -87,12 +88,7 @@ impl Benchmark for Mns {
     }
 
     fn make_with(&self, dataset: &str, source: &Source, settings: &Settings) -> Result<Dataset> {
-        settings.check("mns", &SETTINGS)?;
-        let mut pixels = 0;
-        settings.apply("jitter", &mut pixels)?;
-        if pixels > MOST_JITTER {
-            return Err(Error::usage(format!("jitter={pixels}: expected 0 to {MOST_JITTER} pixels")));
-        }
+        let pixels = jitter(settings)?;
         let seed = if let Source::Seed(seed) | Source::Folder(_, seed) = source { *seed } else { 0 };
         let jitter = (pixels > 0).then(|| Jitter { pixels, dataset: format!("mns/{dataset}"), seed });
         let design = design(dataset)?;
@@ -112,6 +108,10 @@ impl Benchmark for Mns {
             }
         };
         Ok(dataset_of(dataset, table, parts, pictures, jitter))
+    }
+
+    fn stream(&self, dataset: &str, settings: &Settings) -> Result<Box<dyn Items>> {
+        stream::stream(design(dataset)?, jitter(settings)?)
     }
 
     fn svg(&self, dataset: &Dataset, rows: &[u32]) -> Option<String> {
@@ -150,6 +150,17 @@ impl Release for Mns {
         let parts = vec![Part::new("test", (0..rows.len() as u32).collect())];
         Ok(dataset_of(dataset, Rows { rows }.table(), parts, pictures, None))
     }
+}
+
+/// How far a number may stand beside its place, as a user chose.
+fn jitter(settings: &Settings) -> Result<u8> {
+    settings.check("mns", &SETTINGS)?;
+    let mut pixels = 0;
+    settings.apply("jitter", &mut pixels)?;
+    if pixels > MOST_JITTER {
+        return Err(Error::usage(format!("jitter={pixels}: expected 0 to {MOST_JITTER} pixels")));
+    }
+    Ok(pixels)
 }
 
 fn design(dataset: &str) -> Result<Design> {

@@ -85,19 +85,7 @@ impl Design {
         for (part, _) in PARTS {
             let streams = Streams::new(&format!("mns/{}", self.name), part, seed);
             let items = 0..self.size(part) as u64;
-            let row = |i: u64| {
-                let drawn = self.draw(&sampler, &streams, i);
-                Row {
-                    rule: Some(Rule {
-                        expression: drawn.expression,
-                        mode: drawn.mode,
-                        interpretation: drawn.condition.interpretation,
-                    }),
-                    problem: drawn.problem,
-                    answer: drawn.answer,
-                    interpretation: Some(drawn.condition.interpretation),
-                }
-            };
+            let row = |i: u64| Row::from(self.draw(&sampler, &streams, i));
             let first = rows.rows.len() as u32;
             rows.rows.par_extend(items.into_par_iter().map(row));
             parts.push(Part::new(part, (first..rows.rows.len() as u32).collect()));
@@ -125,7 +113,7 @@ pub(crate) struct Rows {
     pub(crate) rows: Vec<Row>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Row {
     pub(crate) problem: Problem,
     pub(crate) answer: u16,
@@ -133,6 +121,21 @@ pub(crate) struct Row {
     pub(crate) interpretation: Option<Interpretation>,
     /// What is calculated, where it is known.
     pub(crate) rule: Option<Rule>,
+}
+
+impl From<Drawn> for Row {
+    fn from(drawn: Drawn) -> Self {
+        Self {
+            rule: Some(Rule {
+                expression: drawn.expression,
+                mode: drawn.mode,
+                interpretation: drawn.condition.interpretation,
+            }),
+            problem: drawn.problem,
+            answer: drawn.answer,
+            interpretation: Some(drawn.condition.interpretation),
+        }
+    }
 }
 
 impl Rows {

@@ -24,6 +24,7 @@ pub mod files;
 pub mod grammar;
 pub mod lexicon;
 pub mod splits;
+mod stream;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -33,7 +34,8 @@ use wug_data::{Dataset, Error, Part, RawPart, Result, Selection, Table, read_fac
 use crate::import::written_parts;
 use crate::pair_files::{as_given, read_pairs, write_lines};
 use crate::{
-    About, Benchmark, EXACT, Family, Metric, NativeFile, Origin, Release, Source, read_written_by_wug,
+    About, Benchmark, EXACT, Family, Items, Metric, NativeFile, Origin, Release, Settings, Source,
+    read_written_by_wug,
 };
 
 pub use bleu::{BLEU, Bleu, bleu, tokenised};
@@ -122,6 +124,11 @@ impl Benchmark for Mt {
         };
         let table = if task.from_french { Arc::new(Table::clone(&table).reversed()) } else { table };
         Ok(Dataset { name, table, parts, pictures: None })
+    }
+
+    fn stream(&self, dataset: &str, settings: &Settings) -> Result<Box<dyn Items>> {
+        settings.check("mt", &[])?;
+        Ok(stream::stream(task(dataset)?))
     }
 
     fn metrics(&self) -> &'static [Metric] {

@@ -81,7 +81,7 @@ pub fn draw(seed: u64) -> Pairs {
     pairs
 }
 
-fn read(arena: &Arena, tree: NodeId) -> (Pair, String) {
+pub(super) fn read(arena: &Arena, tree: NodeId) -> (Pair, String) {
     let pair = (LANGUAGE.english.text(arena, tree), LANGUAGE.french.text(arena, tree));
     (pair, LANGUAGE.predicate(arena, tree))
 }

@@ -18,7 +18,7 @@ use wug_data::{Dataset, Result, Selection, Table};
 
 use crate::pair_files;
 use crate::scan::{self, files, splits::Split};
-use crate::{About, Benchmark, EXACT, Family, Metric, NativeFile, Release, Source};
+use crate::{About, Benchmark, EXACT, Family, Items, Metric, NativeFile, Release, Settings, Source};
 
 pub use score::{MEANING, Meaning};
 
@@ -63,6 +63,13 @@ impl Benchmark for Nacs {
         let parts = scan::parts("nacs", split, source)?;
         let table = if split.has_dab() { &REVERSED_WITH_DAB } else { &REVERSED };
         Ok(Dataset { name: format!("nacs/{dataset}"), table: Arc::clone(table), parts, pictures: None })
+    }
+
+    fn stream(&self, dataset: &str, settings: &Settings) -> Result<Box<dyn Items>> {
+        settings.check("nacs", &[])?;
+        let split = scan::split("nacs", dataset)?;
+        let table = if split.has_dab() { &REVERSED_WITH_DAB } else { &REVERSED };
+        scan::stream::stream("nacs", split, table)
     }
 
     fn default_part(&self, dataset: &str) -> &'static str {

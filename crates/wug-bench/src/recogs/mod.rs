@@ -20,7 +20,9 @@ use wug_data::{Dataset, Error, Result, Selection};
 
 use crate::cogs::convert::Variant;
 use crate::cogs::score;
-use crate::{About, Benchmark, Family, Metric, NativeFile, Origin, Release, Source, Statistic, cogs};
+use crate::{
+    About, Benchmark, Family, Items, Metric, NativeFile, Origin, Release, Settings, Source, Statistic, cogs,
+};
 
 /// The benchmark ReCOGS.
 pub struct Recogs;
@@ -67,6 +69,12 @@ impl Benchmark for Recogs {
 
     fn make(&self, dataset: &str, source: &Source) -> Result<Dataset> {
         cogs::make_variant("recogs", dataset, variant(dataset)?, source)
+    }
+
+    fn stream(&self, dataset: &str, settings: &Settings) -> Result<Box<dyn Items>> {
+        settings.check("recogs", &[])?;
+        let named = cogs::Named::Variant(variant(dataset)?);
+        cogs::stream::stream(&format!("recogs/{dataset}"), named)
     }
 
     fn default_part(&self, _: &str) -> &'static str {

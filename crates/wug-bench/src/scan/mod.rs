@@ -31,13 +31,14 @@ pub mod language;
 pub mod meaning;
 pub mod splits;
 mod statistics;
+pub(crate) mod stream;
 
 use std::path::Path;
 
 use wug_data::{Dataset, Error, Part, Result, Selection};
 
 use crate::pair_files;
-use crate::{About, Benchmark, Family, NativeFile, Release, Source, Statistic};
+use crate::{About, Benchmark, Family, Items, NativeFile, Release, Settings, Source, Statistic};
 use splits::Split;
 
 /// The benchmark SCAN.
@@ -82,6 +83,12 @@ impl Benchmark for Scan {
             parts,
             pictures: None,
         })
+    }
+
+    fn stream(&self, dataset: &str, settings: &Settings) -> Result<Box<dyn Items>> {
+        settings.check("scan", &[])?;
+        let split = split("scan", dataset)?;
+        stream::stream("scan", split, &split.language().table)
     }
 
     fn default_part(&self, dataset: &str) -> &'static str {

@@ -11,6 +11,7 @@
 
 mod files;
 mod language;
+mod stream;
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -20,7 +21,7 @@ use wug_data::{Dataset, Error, Facts, Part, Result, Selection, Sequences, Stream
 use wug_grammar::{Arena, NodeId};
 
 use crate::pairs::files::write_tsv;
-use crate::{About, Benchmark, Family, NativeFile, Origin, Release, Source};
+use crate::{About, Benchmark, Family, Items, NativeFile, Origin, Release, Settings, Source};
 use language::Language;
 
 /// The random languages.
@@ -71,6 +72,12 @@ impl Benchmark for Toy {
                 Err(Error::usage(format!("toy/{dataset} has no release: it is drawn with --seed N")))
             }
         }
+    }
+
+    fn stream(&self, dataset: &str, settings: &Settings) -> Result<Box<dyn Items>> {
+        settings.check("toy", &[])?;
+        let language = language::draw(language_number(dataset)?);
+        Ok(stream::stream(language.map_err(|error| Error::usage(error.to_string()))?))
     }
 
     fn release(&self) -> Option<&dyn Release> {

@@ -20,21 +20,32 @@ pub enum PredictionFormat {
     Tsv,
     /// Columns separated by commas.
     Csv,
+    /// The samples that lm-eval logs, a line each.
+    LmEval,
+    /// Inspect's log as one JSON document.
+    Inspect,
 }
 
 impl PredictionFormat {
-    const NAMES: [(&'static str, Self); 5] = [
+    const NAMES: [(&'static str, Self); 7] = [
         ("lines", Self::Lines),
         ("jsonl", Self::JsonLines),
         ("json", Self::Json),
         ("tsv", Self::Tsv),
         ("csv", Self::Csv),
+        ("lm-eval", Self::LmEval),
+        ("inspect", Self::Inspect),
     ];
+
+    /// Whether rows hold whole replies of a language model, out of which answers are still to be read.
+    pub fn has_replies(self) -> bool {
+        matches!(self, Self::LmEval | Self::Inspect)
+    }
 
     /// What its rows are called in messages.
     pub(super) fn counted(self) -> &'static str {
         match self {
-            Self::Json => "element",
+            Self::Json | Self::Inspect => "element",
             _ => "line",
         }
     }
@@ -48,6 +59,8 @@ impl fmt::Display for PredictionFormat {
             Self::Json => "a JSON list",
             Self::Tsv => "TSV",
             Self::Csv => "CSV",
+            Self::LmEval => "samples of lm-eval",
+            Self::Inspect => "a log of Inspect",
         })
     }
 }
@@ -75,6 +88,9 @@ pub(super) fn detect(
         }
     }
     let format = match by_extension(path) {
+        Some(PredictionFormat::JsonLines) if is_lm_eval(&first) => PredictionFormat::LmEval,
+        // A list of predictions is a list; a log is an object.
+        Some(PredictionFormat::Json) if first.starts_with('{') => PredictionFormat::Inspect,
         Some(format) => format,
         // A list on a line is a list of tokens if the next line is one too, and else all predictions.
         None if first.starts_with('[') => {
@@ -127,6 +143,18 @@ fn by_line(first: &str) -> PredictionFormat {
     }
 }
 
+/// Whether a line is a sample that lm-eval logged.
+fn is_lm_eval(line: &str) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Sample {
+        #[serde(rename = "doc")]
+        _doc: serde::de::IgnoredAny,
+        #[serde(rename = "resps")]
+        _replies: serde::de::IgnoredAny,
+    }
+    serde_json::from_str::<Sample>(line).is_ok()
+}
+
 fn is_json(text: &str) -> bool {
     serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
 }
@@ -163,6 +191,17 @@ mod tests {
         ] {
             assert_eq!(told(text), format, "{text:?}");
         }
+    }
+
+    #[test]
+    fn logs_of_harnesses_are_told_by_what_they_hold() {
+        let told = |path: &str, text: &str| {
+            detect(Path::new(path), Box::new(Cursor::new(text.as_bytes().to_vec()))).unwrap().0
+        };
+        let sample = r#"{"doc_id": 0, "doc": {"id": "test_00000000"}, "resps": [["a"]]}"#;
+        assert_eq!(told("samples.jsonl", sample), PredictionFormat::LmEval);
+        assert_eq!(told("log.json", "{\n  \"version\": 2"), PredictionFormat::Inspect);
+        assert_eq!(told("log.json", "[\"a\"]"), PredictionFormat::Json);
     }
 
     #[test]

@@ -81,6 +81,20 @@ impl Predictions {
         Ok(Self { path: shown, format, rows })
     }
 
+    /// Predictions that are in memory; `name` stands for the file in messages.
+    pub fn given(name: &str, format: PredictionFormat, rows: Vec<Prediction>) -> Self {
+        Self { path: name.into(), format, rows }
+    }
+
+    /// The same predictions with other texts, such as the answers in replies.
+    #[must_use]
+    pub fn map_texts(mut self, text: impl Fn(&str) -> String) -> Self {
+        for row in &mut self.rows {
+            row.text = text(&row.text);
+        }
+        self
+    }
+
     /// How many there are.
     pub fn len(&self) -> usize {
         self.rows.len()

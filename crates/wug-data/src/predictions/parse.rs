@@ -5,6 +5,7 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 use std::rc::Rc;
 
+use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, SeqAccess, Visitor};
 use serde_json::Value;
 
@@ -54,6 +55,17 @@ pub(super) fn rows(
             })
         }
         PredictionFormat::Csv => csv(path, reader, take),
+        PredictionFormat::LmEval => lines(path, reader, take, |line, text| {
+            if text.trim().is_empty() {
+                return Ok(None);
+            }
+            let sample = serde_json::from_str(text);
+            sample
+                .map_err(|error| format!("not a sample of lm-eval: {error}"))
+                .and_then(|sample| lm_eval(line, sample))
+                .map(Some)
+        }),
+        PredictionFormat::Inspect => inspect(path, reader, take),
     }
 }
 
@@ -99,6 +111,79 @@ fn row(line: usize, value: Value) -> std::result::Result<Prediction, String> {
         explanation: word("explanation")?,
         text: text(prediction)?,
     })
+}
+
+/// A sample of lm-eval, of a task that wug exported.
+fn lm_eval(line: usize, sample: Value) -> std::result::Result<Prediction, String> {
+    let word = |pointer: &str| sample.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
+    let reply = word("/filtered_resps/0").or_else(|| word("/resps/0/0"));
+    let id = word("/doc/id").ok_or("a sample without `doc.id`: expected a task that `wug export` wrote")?;
+    let text = reply.ok_or("a sample without a reply in `resps`")?;
+    Ok(Prediction { line, id: Some(id), input: word("/doc/input"), text, ..Prediction::default() })
+}
+
+/// The largest log that is read.
+const MAX_LOG: u64 = 4 << 30;
+
+/// A log of Inspect, of a task that wug exported; of each sample only what is needed is kept.
+fn inspect(path: &Path, reader: Box<dyn BufRead>, take: &mut Take<'_>) -> Result<()> {
+    #[derive(Deserialize)]
+    struct Log {
+        samples: Vec<Sample>,
+    }
+    #[derive(Deserialize)]
+    struct Sample {
+        id: Value,
+        #[serde(default)]
+        metadata: Metadata,
+        output: Output,
+    }
+    #[derive(Default, Deserialize)]
+    struct Metadata {
+        input: Option<String>,
+    }
+    #[derive(Deserialize)]
+    struct Output {
+        #[serde(default)]
+        choices: Vec<Choice>,
+    }
+    #[derive(Deserialize)]
+    struct Choice {
+        message: Message,
+    }
+    #[derive(Deserialize)]
+    struct Message {
+        content: Value,
+    }
+    let wrong = |error: serde_json::Error| {
+        let what = format!("not a log of Inspect (`inspect log dump` writes one): {error}");
+        Error::line(path, error.line(), what)
+    };
+    let log: Log = serde_json::from_reader(reader.take(MAX_LOG)).map_err(wrong)?;
+    for (line, sample) in (1..).zip(log.samples) {
+        let id = match sample.id {
+            Value::String(id) => id,
+            other => other.to_string(),
+        };
+        // A sample that failed has no reply, which is no answer.
+        let content = sample.output.choices.into_iter().next().map(|choice| choice.message.content);
+        let text = content.map_or_else(String::new, |content| spoken(&content));
+        let row =
+            Prediction { line, id: Some(id), input: sample.metadata.input, text, ..Prediction::default() };
+        take(row).map_err(|what| Error::file(path, format!("element {line}: {what}")))?;
+    }
+    Ok(())
+}
+
+/// The text of a message: one text, or the texts of its parts.
+fn spoken(content: &Value) -> String {
+    match content {
+        Value::String(text) => text.clone(),
+        Value::Array(parts) => {
+            parts.iter().filter_map(|part| part["text"].as_str()).collect::<Vec<_>>().join("\n")
+        }
+        _ => String::new(),
+    }
 }
 
 /// A prediction as text: tokens are separated by spaces.

@@ -190,6 +190,37 @@ impl Prompt {
         self.templates().any(|template| template.has(Slot::Input))
     }
 
+    /// The system's message, if there is one, and the user's, for programs that send requests of their own.
+    ///
+    /// ```
+    /// use wug_llm::{Question, builtin_prompts};
+    ///
+    /// let prompt = builtin_prompts::find("scan", "zero-shot")?;
+    /// let question = Question { input: Some("jump twice".to_owned()), ..Question::default() };
+    /// assert_eq!(prompt.chat(&question)?.1, "Command: jump twice");
+    /// # Ok::<(), wug_data::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If it is no chat of one request, or has pictures.
+    pub fn chat(&self, question: &Question) -> Result<(Option<String>, String)> {
+        let rendered = self.render(question, &[]).map_err(Error::usage)?;
+        if self.steps.len() != 1 || rendered.api != Api::Chat {
+            return Err(Error::usage("the prompt is not a chat of one request"));
+        }
+        let text = |role: &str| -> Result<Option<String>> {
+            let Some((_, contents)) = rendered.messages.iter().find(|(known, _)| *known == role) else {
+                return Ok(None);
+            };
+            let text = |content: &Content| match content {
+                Content::Text(text) => Ok(text.clone()),
+                Content::Image(_) => Err(Error::usage("the prompt asks with pictures, not with text")),
+            };
+            contents.iter().map(text).collect::<Result<String>>().map(Some)
+        };
+        Ok((text("system")?, text("user")?.unwrap_or_default()))
+    }
+
     fn templates(&self) -> impl Iterator<Item = &Template> {
         self.steps.iter().flat_map(|step| [&step.system, &step.user, &step.prompt]).flatten()
     }

@@ -31,6 +31,7 @@ docs! {
     "nacs"
     "official-data"
     "predictions"
+    "python"
     "recogs"
     "report"
     "reproduce"

@@ -41,6 +41,15 @@ pub fn score<'a>(
 }
 
 impl<'a> Scored<'a> {
+    /// Verdicts that were given before, one per example.
+    ///
+    /// # Panics
+    /// If there are not as many verdicts as examples.
+    pub fn new(selection: Selection<'a>, verdicts: Vec<Verdict>, corpus_score: Option<f64>) -> Self {
+        assert_eq!(verdicts.len(), selection.positions.len(), "a verdict for each example");
+        Self { selection, verdicts, corpus_score }
+    }
+
     /// What was scored.
     pub fn selection(&self) -> &Selection<'a> {
         &self.selection

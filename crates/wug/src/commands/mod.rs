@@ -2,6 +2,7 @@
 
 pub(crate) mod compare;
 pub(crate) mod convert;
+pub(crate) mod export;
 pub(crate) mod gallery;
 pub(crate) mod generate;
 pub(crate) mod help;
@@ -12,3 +13,4 @@ pub(crate) mod run;
 pub(crate) mod score;
 pub(crate) mod show;
 pub(crate) mod stats;
+pub(crate) mod stream;
