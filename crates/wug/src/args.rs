@@ -689,6 +689,6 @@ mod tests {
     fn times_have_units() {
         let seconds = |text| time(text).map(|time| time.as_secs()).ok();
         assert_eq!(["2h", "90m", "1h30m", "0s"].map(seconds), [Some(7200), Some(5400), Some(5400), Some(0)]);
-        assert_eq!(["", "2", "h", "1h3", "-1h", "2 h", "99999999999999999999h"].map(seconds), [None; 7]);
+        assert_eq!(["", "2d", "h", "1h3", "-1h", "2 h", "99999999999999999999h"].map(seconds), [None; 7]);
     }
 }

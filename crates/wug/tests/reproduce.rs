@@ -142,7 +142,7 @@ fn a_table_whose_time_is_up_goes_on() {
     }
     assert_eq!(said.lines().count(), 4, "{said}");
     let said = fails(2, &["reproduce", "hint/scan-length", "--time-limit", "soon"]);
-    assert!(said.contains("such as 2h, 90m or 1h30m"), "{said}");
+    assert!(said.contains("such as 2h, 90m, 1h30m or 45"), "{said}");
 }
 
 /// Every learner that exists runs, and every other is named: no cell is left out.
