@@ -34,10 +34,11 @@ class Endpoint:
         if not isinstance(asked, str):
             asked = "".join(part.get("text", "") for part in asked)
         question = asked.strip().splitlines()[-1]
+        body.pop("stream_options", None)
         body.update(max_tokens=24, temperature=0, stream=False)
         if question in self.known:
             body["grammar"] = "root ::= " + json.dumps(f"Answer: {self.known[question]}")
-            body["max_tokens"] = 512
+            body["max_tokens"] = 2048
         data = json.dumps(body).encode()
         request = urllib.request.Request(
             f"{self.upstream}/v1/chat/completions", data, {"Content-Type": "application/json"}
@@ -48,21 +49,39 @@ class Endpoint:
         return reply
 
 
+def events(reply):
+    """A reply as the events of a stream."""
+    choice = reply["choices"][0]
+    head = {"id": reply["id"], "created": reply["created"], "model": "tiny", "object": "chat.completion.chunk"}
+    text = {"index": 0, "delta": {"role": "assistant", "content": choice["message"]["content"]}, "finish_reason": None}
+    end = {"index": 0, "delta": {}, "finish_reason": choice["finish_reason"]}
+    for chunk in ({"choices": [text]}, {"choices": [end]}, {"choices": [], "usage": reply["usage"]}):
+        yield f"data: {json.dumps(head | chunk)}\n\n"
+    yield "data: [DONE]\n\n"
+
+
 def handler(endpoint):
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
         def do_POST(self):
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            self.answer(endpoint.complete(body))
+            streams = body.get("stream", False)
+            reply = endpoint.complete(body)
+            if streams:
+                self.send("text/event-stream", "".join(events(reply)).encode())
+            else:
+                self.answer(reply)
 
         def do_GET(self):
             self.answer({"object": "list", "data": [{"id": "tiny", "object": "model"}]})
 
         def answer(self, document):
-            data = json.dumps(document).encode()
+            self.send("application/json", json.dumps(document).encode())
+
+        def send(self, kind, data):
             self.send_response(200)
-            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Type", kind)
             self.send_header("Content-Length", str(len(data)))
             self.end_headers()
             self.wfile.write(data)
