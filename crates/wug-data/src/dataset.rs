@@ -161,7 +161,9 @@ impl Table {
     pub fn take(&self, rows: &[u32]) -> Self {
         let take = |all: &Sequences| {
             let mut some = Sequences::new(all.vocab.clone(), all.separator);
-            rows.iter().for_each(|&row| some.push(all.get(row).ids.iter().copied()));
+            for &row in rows {
+                some.push(all.get(row).ids.iter().copied());
+            }
             some
         };
         Self { inputs: take(&self.inputs), targets: take(&self.targets), facts: self.facts.take(rows) }
