@@ -91,9 +91,14 @@ impl Expression {
         self.tokens.iter().filter(|&&token| Symbol(token).precedence().is_some()).count()
     }
 
+    /// The characters of the expression as it is written, which are ASCII.
+    pub fn characters(&self) -> impl Iterator<Item = u8> {
+        self.tokens.iter().map(|&token| SYMBOLS.as_bytes()[token as usize])
+    }
+
     /// The expression as it is written.
     pub fn text(&self) -> String {
-        self.tokens.iter().map(|&token| SYMBOLS.as_bytes()[token as usize] as char).collect()
+        self.characters().map(char::from).collect()
     }
 }
 

@@ -119,26 +119,28 @@ struct Object {
     img_paths: Vec<String>,
 }
 
-/// Checks an expression against its value; the expression and its prefix form.
-fn check_value(text: &str, result: &str) -> Result<(Expression, Vec<u8>), String> {
+/// Sets `expression` to what a row says, and returns its prefix form.
+fn check_text(expression: &mut Expression, text: &str) -> Result<Vec<u8>, String> {
     let shown = || truncate(text, 80);
     let prefix = parse(text).map_err(|what| format!("`{}` is not an expression: {what}", shown()))?;
-    let mut expression = Expression::default();
     if expression.set(&prefix).is_none() {
         return Err(format!("`{}` has no value: it divides by 0 or is too large", shown()));
     }
-    if expression.text() != text {
+    if !expression.characters().eq(text.bytes()) {
         return Err(format!("`{}` is written `{}`", shown(), expression.text()));
     }
-    if expression.result.to_string() != result {
-        let said = truncate(result, 40);
-        return Err(format!("`{}` is {}, not {said}", shown(), expression.result));
-    }
-    Ok((expression, prefix))
+    Ok(prefix)
 }
 
-fn check(object: Object) -> Result<Checked, String> {
-    let (expression, prefix) = check_value(&object.expr, &object.res.to_string())?;
+fn wrong_value(text: &str, result: u64, said: &str) -> String {
+    format!("`{}` is {result}, not {}", truncate(text, 80), truncate(said, 40))
+}
+
+fn check(expression: &mut Expression, object: Object) -> Result<Checked, String> {
+    let prefix = check_text(expression, &object.expr)?;
+    if u64::try_from(object.res) != Ok(expression.result) {
+        return Err(wrong_value(&object.expr, expression.result, &object.res.to_string()));
+    }
     let wrong = |field: &str| Err(format!("`{field}` of `{}` is not what follows from it", object.expr));
     if object.head.is_some_and(|head| head != expression.heads) {
         return wrong("head");
@@ -154,11 +156,15 @@ fn check(object: Object) -> Result<Checked, String> {
 
 /// Checks rows of a JSONL or Parquet file, with what it says about their subsets.
 pub fn check_raw(raw: RawPart, subsets: &[String]) -> Result<CheckedPart> {
-    let checked = |(i, row): (usize, &wug_data::RawRow)| match check_value(&row.input, &row.target) {
-        Ok((_, prefix)) => Ok(Checked { prefix, subset: subsets.get(i).cloned(), images: Vec::new() }),
-        Err(what) => Err(raw.fail(row, what)),
+    let checked = |expression: &mut Expression, (i, row): (usize, &wug_data::RawRow)| {
+        let prefix = check_text(expression, &row.input).map_err(|what| raw.fail(row, what))?;
+        if expression.result.to_string() != row.target {
+            return Err(raw.fail(row, wrong_value(&row.input, expression.result, &row.target)));
+        }
+        Ok(Checked { prefix, subset: subsets.get(i).cloned(), images: Vec::new() })
     };
-    let rows = raw.rows.par_iter().enumerate().map(checked).collect::<Result<_>>()?;
+    let rows =
+        raw.rows.par_iter().enumerate().map_init(Expression::default, checked).collect::<Result<_>>()?;
     Ok(CheckedPart { path: raw.path, counted: "line", rows })
 }
 
@@ -183,8 +189,13 @@ fn read_at_once(path: &Path) -> Option<Vec<Checked>> {
     }
     let text = std::fs::read(path).ok()?;
     let objects = objects(&text, 1 << 20)?;
-    let read = |range: &Range<usize>| check(serde_json::from_slice(&text[range.clone()]).ok()?).ok();
-    if objects.len() > MAX_ROWS { None } else { objects.par_iter().map(read).collect() }
+    let read = |expression: &mut Expression, range: &Range<usize>| {
+        check(expression, serde_json::from_slice(&text[range.clone()]).ok()?).ok()
+    };
+    if objects.len() > MAX_ROWS {
+        return None;
+    }
+    objects.par_iter().map_init(Expression::default, read).collect()
 }
 
 /// Where the objects of a list lie; `None` if it is no list of objects.
@@ -298,13 +309,14 @@ impl<'de> Visitor<'de> for List<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
+        let mut expression = Expression::default();
         while let Some(object) = list.next_element::<Object>()? {
             let number = self.rows.len() + 1;
             let fail = |what| serde::de::Error::custom(format!("{ROW}{number}: {what}"));
             if number > MAX_ROWS {
                 return Err(fail(format!("more than {MAX_ROWS} rows")));
             }
-            self.rows.push(check(object).map_err(fail)?);
+            self.rows.push(check(&mut expression, object).map_err(fail)?);
         }
         Ok(())
     }

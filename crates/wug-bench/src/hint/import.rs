@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use wug_data::{Error, Part, Result, read_fact};
 
 use super::expression::Expression;
-use super::files::{self, CheckedPart};
+use super::files::{self, Checked, CheckedPart};
 use super::splits::{Design, SUBSETS};
 use crate::import::written_parts;
 use crate::read_written_by_wug;
@@ -40,19 +40,23 @@ pub fn import(folder: &Path, dataset: &str, design: &Design) -> Result<Imported>
     if names.is_empty() {
         return Err(Error::file(folder, "has none of the parts train, val and test"));
     }
-    let parts: Vec<CheckedPart> =
+    let mut parts: Vec<CheckedPart> =
         names.iter().map(|part| read_part(folder, dataset, design, part)).collect::<Result<_>>()?;
 
     let mut imported =
         Imported { prefixes: Vec::new(), subsets: Vec::new(), parts: Vec::new(), images: Vec::new() };
+    // Where each distinct expression stands first: part and row.
+    let mut firsts: Vec<(usize, usize)> = Vec::new();
     let mut known: HashMap<&[u8], u32> =
         HashMap::with_capacity(parts.iter().map(|part| part.rows.len()).sum());
-    for (name, part) in names.iter().zip(&parts) {
+    for (p, (name, part)) in names.iter().zip(&parts).enumerate() {
+        let subset =
+            |expression: &mut Expression, row: &Checked| subset_of(design, expression, &row.prefix, name);
         let subsets: Vec<Result<u8, String>> =
-            part.rows.par_iter().map(|row| subset_of(design, &row.prefix, name)).collect();
+            part.rows.par_iter().map_init(Expression::default, subset).collect();
         let mut rows = Vec::with_capacity(part.rows.len());
         for ((i, row), subset) in part.rows.iter().enumerate().zip(subsets) {
-            let next = imported.prefixes.len() as u32;
+            let next = firsts.len() as u32;
             let row_of_table = *known.entry(&row.prefix).or_insert(next);
             if row_of_table == next {
                 let mut subset = subset.map_err(|what| part.fail(i, what))?;
@@ -60,7 +64,7 @@ pub fn import(folder: &Path, dataset: &str, design: &Design) -> Result<Imported>
                 {
                     subset = 0; // a row of train that the excerpt does not have
                 }
-                imported.prefixes.push(row.prefix.clone());
+                firsts.push((p, i));
                 imported.subsets.push(subset);
             }
             let subset = SUBSETS[imported.subsets[row_of_table as usize] as usize];
@@ -72,6 +76,9 @@ pub fn import(folder: &Path, dataset: &str, design: &Design) -> Result<Imported>
         }
         imported.parts.push(Part::new(*name, rows));
     }
+    drop(known);
+    imported.prefixes =
+        firsts.into_iter().map(|(part, row)| std::mem::take(&mut parts[part].rows[row].prefix)).collect();
     let images = |part: CheckedPart| part.rows.into_iter().map(|row| row.images).collect();
     imported.images = parts.into_iter().map(images).collect();
     Ok(imported)
@@ -79,8 +86,7 @@ pub fn import(folder: &Path, dataset: &str, design: &Design) -> Result<Imported>
 
 /// Where an expression belongs that no earlier part has: train is read first, so what val and test share with it is
 /// known already.
-fn subset_of(design: &Design, prefix: &[u8], part: &str) -> Result<u8, String> {
-    let mut expression = Expression::default();
+fn subset_of(design: &Design, expression: &mut Expression, prefix: &[u8], part: &str) -> Result<u8, String> {
     expression.set(prefix).expect("an expression was checked when it was read");
     let (operators, largest) = (expression.operators(), expression.largest);
     let text = || expression.text();
