@@ -6,7 +6,7 @@ macro_rules! experiments {
     ($($name:literal)*) => {
         /// Names and texts of all experiments, `experiments/*/*.toml`.
         pub static EXPERIMENTS: &[(&str, &str)] =
-            &[$(($name, include_str!(concat!("../../../../experiments/", $name, ".toml")))),*];
+            &[$(($name, include_str!(concat!(env!("WUG_FILES"), "/experiments/", $name, ".toml")))),*];
     };
 }
 

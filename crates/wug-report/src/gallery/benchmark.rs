@@ -7,7 +7,7 @@ use base64::Engine;
 use wug_bench::{Benchmark, Family, Metric, Origin, Source};
 use wug_data::{Dataset, Part, Result, Selection};
 
-use super::Page;
+use super::{Page, inline_code};
 use crate::plot::{BarPlot, BarSeries, Estimate, Paper, Tree, escaped};
 use crate::{Number, published};
 
@@ -18,7 +18,7 @@ const MOST_PLOTTED: usize = 30;
 
 pub(super) fn page(benchmark: &dyn Benchmark) -> Result<Page> {
     let about = benchmark.about();
-    let mut body = format!("<p>{}</p>", escaped(about.summary));
+    let mut body = format!("<p>{}</p>", inline_code(about.summary));
     let families = benchmark.families();
     let made: Vec<Option<Dataset>> =
         families.iter().map(|family| first(benchmark, family)).collect::<Result<_>>()?;

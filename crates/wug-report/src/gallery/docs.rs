@@ -8,7 +8,7 @@ use crate::plot::escaped;
 macro_rules! docs {
     ($($name:literal)*) => {
         /// Paths and texts of all documents, `docs/**/*.md`.
-        static DOCS: &[(&str, &str)] = &[$(($name, include_str!(concat!("../../../../docs/", $name, ".md")))),*];
+        static DOCS: &[(&str, &str)] = &[$(($name, include_str!(concat!(env!("WUG_FILES"), "/docs/", $name, ".md")))),*];
     };
 }
 
@@ -16,7 +16,7 @@ macro_rules! figures {
     ($($name:literal)*) => {
         /// Names and texts of the figures that documents show, `docs/results/figures/*.svg`.
         pub(super) static FIGURES: &[(&str, &str)] =
-            &[$(($name, include_str!(concat!("../../../../docs/results/figures/", $name)))),*];
+            &[$(($name, include_str!(concat!(env!("WUG_FILES"), "/docs/results/figures/", $name)))),*];
     };
 }
 

@@ -128,6 +128,22 @@ fn write(out: &mut impl io::Write, text: &str) -> io::Result<()> {
     out.write_all(text.as_bytes())
 }
 
+/// Text of the registry, with what stands in backticks as code.
+fn inline_code(text: &str) -> String {
+    let mut out = String::new();
+    for (i, piece) in text.split('`').enumerate() {
+        let tag = if i == 0 {
+            ""
+        } else if i % 2 == 1 {
+            "<code>"
+        } else {
+            "</code>"
+        };
+        let _ = write!(out, "{tag}{}", escaped(piece));
+    }
+    out
+}
+
 fn index() -> Page {
     let mut body = String::from(
         "<p>Given the parts, do you know the whole? Benchmarks of systematic generalization: data, scores, learners and results, in \
@@ -141,7 +157,7 @@ fn index() -> Page {
             "<tr><td><a href=\"benchmark-{}.html\">{}</a><td class=\"n\">{datasets}<td>{}</tr>",
             escaped(about.name),
             escaped(about.title),
-            escaped(about.summary)
+            inline_code(about.summary)
         );
     }
     body.push_str("</tbody></table>");

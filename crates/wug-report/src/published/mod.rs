@@ -10,11 +10,11 @@ pub use places::{Compared, Decoding, Filter, Place, compared};
 
 /// The files, by paper.
 const FILES: [(&str, &str); 5] = [
-    ("hint", include_str!("../../../../published/hint.toml")),
-    ("mns", include_str!("../../../../published/mns.toml")),
-    ("nacs", include_str!("../../../../published/nacs.toml")),
-    ("recogs", include_str!("../../../../published/recogs.toml")),
-    ("scan", include_str!("../../../../published/scan.toml")),
+    ("hint", include_str!(concat!(env!("WUG_FILES"), "/published/hint.toml"))),
+    ("mns", include_str!(concat!(env!("WUG_FILES"), "/published/mns.toml"))),
+    ("nacs", include_str!(concat!(env!("WUG_FILES"), "/published/nacs.toml"))),
+    ("recogs", include_str!(concat!(env!("WUG_FILES"), "/published/recogs.toml"))),
+    ("scan", include_str!(concat!(env!("WUG_FILES"), "/published/scan.toml"))),
 ];
 
 /// One number that a paper prints.
