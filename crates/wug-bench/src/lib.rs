@@ -48,9 +48,10 @@ pub use card::{Files, card, collection_card};
 pub use draw::Draw;
 pub use exact::{EXACT, Exact};
 pub use import::read_written_by_wug;
-pub use settings::{Setting, Settings};
+pub use settings::Settings;
 pub use stream::{ItemStream, Items, Limit, TEST_SHARE};
 pub use verify::verify;
+pub use wug_data::{Setting, SettingKind};
 
 /// All benchmarks of the program. A new one is a folder and a line here.
 pub static BENCHMARKS: LazyLock<Vec<Arc<dyn Benchmark>>> = LazyLock::new(|| {

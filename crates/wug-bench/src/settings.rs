@@ -2,18 +2,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::str::FromStr;
 
-use wug_data::{Error, Manifest, Result};
-
-/// Something about a dataset that a user may choose.
-#[derive(Debug, Clone, Copy)]
-pub struct Setting {
-    /// Its name, for `--with name=value`.
-    pub name: &'static str,
-    /// What it is if nobody chooses.
-    pub default: &'static str,
-    /// What it does.
-    pub about: &'static str,
-}
+use wug_data::{Error, Manifest, Result, Setting, read_setting};
 
 /// What a user chose: `key=value`, in the order given.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -73,17 +62,8 @@ impl Settings {
         self.chosen.iter().map(|(key, value)| format!("{key}={value}")).collect()
     }
 
-    /// Fails if a key is none of these.
+    /// Fails if a key is none of these settings, or its value not one that it may have.
     pub fn check(&self, benchmark: &str, known: &[Setting]) -> Result<()> {
-        for (key, _) in &self.chosen {
-            if !known.iter().any(|setting| setting.name == key) {
-                let names: Vec<&str> = known.iter().map(|setting| setting.name).collect();
-                return Err(Error::usage(match names.as_slice() {
-                    [] => format!("{benchmark} has no setting `{key}`: it has none"),
-                    names => format!("{benchmark} has no setting `{key}`; there are: {}", names.join(", ")),
-                }));
-            }
-        }
-        Ok(())
+        self.typed().iter().try_for_each(|chosen| read_setting(benchmark, known, chosen).map(|_| ()))
     }
 }

@@ -18,6 +18,7 @@ mod partial;
 mod picture;
 mod predictions;
 mod python;
+mod settings;
 mod stream;
 mod text;
 
@@ -33,6 +34,7 @@ pub use partial::{is_interrupted, remove_partial_output, remove_stale_output, wr
 pub use picture::{Picture, Pictures, sheet};
 pub use predictions::{Prediction, PredictionFormat, Predictions};
 pub use python::PythonRandom;
+pub use settings::{Preset, Setting, SettingKind, read_setting};
 pub use stream::{Stream, Streams};
 pub use wug_grammar::Vocab;
 

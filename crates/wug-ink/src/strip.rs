@@ -1,3 +1,5 @@
+use std::ops::RangeInclusive;
+
 use wug_data::{Error, Picture, Result, Stream};
 
 use crate::CROP;
@@ -23,16 +25,27 @@ impl Default for Layout {
 }
 
 impl Layout {
+    /// What the height may be.
+    pub const HEIGHT: RangeInclusive<u64> = 8..=1024;
+    /// What the gap may be.
+    pub const GAP: RangeInclusive<u64> = 0..=450;
+    /// What the distance from the line may be.
+    pub const BASELINE: RangeInclusive<u64> = 0..=45;
+    /// What the scale may be at most.
+    pub const MAX_SCALE: f64 = 0.9;
+
     /// Whether the numbers make sense.
     pub fn check(&self) -> Result<()> {
-        let wrong = if !(8..=1024).contains(&self.height) {
-            format!("height={}: expected 8 to 1024", self.height)
-        } else if self.gap > 450 {
-            format!("gap={}: expected 0 to 450", self.gap)
-        } else if self.baseline > 45 {
-            format!("baseline={}: expected 0 to 45", self.baseline)
-        } else if !(0.0..=0.9).contains(&self.scale) {
-            format!("scale={}: expected 0 to 0.9", self.scale)
+        let wholes = [
+            ("height", self.height, Self::HEIGHT),
+            ("gap", self.gap, Self::GAP),
+            ("baseline", self.baseline, Self::BASELINE),
+        ];
+        let outside = wholes.into_iter().find(|(_, value, range)| !range.contains(&u64::from(*value)));
+        let wrong = if let Some((name, value, range)) = outside {
+            format!("{name}={value}: expected {} to {}", range.start(), range.end())
+        } else if !(0.0..=Self::MAX_SCALE).contains(&self.scale) {
+            format!("scale={}: expected 0 to {}", self.scale, Self::MAX_SCALE)
         } else {
             return Ok(());
         };

@@ -50,8 +50,9 @@ pub use model::{
     answer_each,
 };
 pub use protocols::{PROTOCOLS, Protocol};
-pub use settings::{EXECUTION_SETTINGS, Preset, Setting, SettingKind, Settings};
+pub use settings::{EXECUTION_SETTINGS, Settings};
 pub use task::{Lesson, Lessons, Progress, Task, Validation};
+pub use wug_data::{Preset, Setting, SettingKind};
 pub use wug_nn::Device;
 
 /// All learners. A new one is a file and a line here.

@@ -1,73 +1,13 @@
-//! Settings of learners: how `--set NAME=VALUE` is read and validated.
+//! The settings of a learner: defaults, presets and what `--set NAME=VALUE` gives. How one is read and validated is in
+//! `wug_data::settings`.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use wug_data::{Error, Result, parse_duration};
+use wug_data::{Error, Result, Setting, SettingKind, read_setting};
 
 use crate::About;
-
-/// Something that may be set, `--set NAME=VALUE`.
-#[derive(Debug, Clone, Copy)]
-pub struct Setting {
-    /// Lower-case name with dashes.
-    pub name: &'static str,
-    /// What it does.
-    pub about: &'static str,
-    /// Its type and what it is unless it is set.
-    pub default: SettingKind,
-}
-
-/// The type of a setting and its value unless it is set.
-#[derive(Debug, Clone, Copy)]
-pub enum SettingKind {
-    /// A whole number.
-    Whole {
-        /// Unless set.
-        default: u64,
-        /// The least that makes sense.
-        least: u64,
-        /// The most.
-        most: u64,
-    },
-    /// A number.
-    Number {
-        /// Unless set.
-        default: f64,
-        /// The least that makes sense.
-        least: f64,
-        /// The most.
-        most: f64,
-    },
-    /// A time in whole seconds: `90`, `90s`, `5m`, `2h` or `1h30m`.
-    Seconds {
-        /// Unless set.
-        default: u64,
-        /// The least that makes sense.
-        least: u64,
-        /// The most.
-        most: u64,
-    },
-    /// `true` or `false`; false unless set.
-    Flag,
-    /// Any text.
-    Text(&'static str),
-    /// One of some words, the first unless set.
-    Word(&'static [&'static str]),
-    /// One of some words, each of which stands for values of other settings; none unless set. What is set beside it has
-    /// precedence.
-    Preset(fn() -> &'static [Preset]),
-}
-
-/// A name for values of several settings: the protocol of a paper.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Preset {
-    /// What is written.
-    pub name: String,
-    /// The values that it stands for, as they would be written, `steps=100000`.
-    pub stands_for: Vec<String>,
-}
 
 /// Settings that say how to execute a run and do not change its result.
 pub const EXECUTION_SETTINGS: &[&str] = &[
@@ -87,61 +27,6 @@ pub const EXECUTION_SETTINGS: &[&str] = &[
 /// Two ways to say one thing. Who gives one of them means it: a preset's value of the other no longer counts.
 const ALTERNATIVES: &[(&str, &str)] =
     &[("steps", "epochs"), ("validate", "validate-epochs"), ("warmup", "warmup-share")];
-
-/// No preset: what is recorded of a run can be given again.
-const NONE: &str = "none";
-
-impl SettingKind {
-    /// The value.
-    pub fn value(&self) -> Value {
-        match self {
-            Self::Whole { default, .. } | Self::Seconds { default, .. } => (*default).into(),
-            Self::Number { default, .. } => (*default).into(),
-            Self::Flag => false.into(),
-            Self::Text(default) => (*default).into(),
-            Self::Word(words) => words[0].into(),
-            Self::Preset(_) => NONE.into(),
-        }
-    }
-
-    /// What may be written, for a message.
-    pub fn expects(&self) -> String {
-        match self {
-            Self::Whole { least, most: u64::MAX, .. } => format!("a whole number from {least}"),
-            Self::Whole { least, most, .. } => format!("a whole number from {least} to {most}"),
-            Self::Number { least, most, .. } => format!("a number from {least} to {most}"),
-            Self::Seconds { least, most, .. } => {
-                format!("a time from {least}s to {most}s (such as 90, 90s, 5m or 2h)")
-            }
-            Self::Flag => "true or false".to_owned(),
-            Self::Text(_) => "a text".to_owned(),
-            Self::Word(words) => either(words),
-            Self::Preset(presets) => either(&names(presets()).collect::<Vec<_>>()),
-        }
-    }
-
-    fn read(&self, text: &str) -> Option<Value> {
-        match self {
-            Self::Whole { least, most, .. } => text
-                .parse()
-                .ok()
-                .filter(|number| (least..=most).contains(&number))
-                .map(|number: u64| number.into()),
-            Self::Number { least, most, .. } => {
-                let fits = |number: &f64| (least..=most).contains(&number);
-                text.parse().ok().filter(fits).map(|number: f64| number.into())
-            }
-            Self::Seconds { least, most, .. } => {
-                let seconds = parse_duration(text).map(|time| time.as_secs());
-                seconds.filter(|seconds| (least..=most).contains(&seconds)).map(Value::from)
-            }
-            Self::Flag => text.parse().ok().map(|flag: bool| flag.into()),
-            Self::Text(_) => Some(text.into()),
-            Self::Word(words) => words.iter().find(|word| **word == text).map(|word| (*word).into()),
-            Self::Preset(presets) => names(presets()).find(|name| *name == text).map(Value::from),
-        }
-    }
-}
 
 /// The value of every setting of a learner.
 #[derive(Debug, Clone, PartialEq)]
@@ -168,7 +53,7 @@ impl Settings {
         let mut values = defaults.clone();
         let mut read = Vec::new();
         for text in given {
-            let (setting, value) = one(about, text)?;
+            let (setting, value) = read_setting(about.name, about.settings, text)?;
             if read.iter().any(|(known, _): &(&Setting, Value)| known.name == setting.name) {
                 return Err(Error::usage(format!("`{}` is set twice", setting.name)));
             }
@@ -178,7 +63,7 @@ impl Settings {
             if let SettingKind::Preset(presets) = setting.default {
                 let preset = presets().iter().find(|preset| *value == preset.name);
                 for text in preset.map_or(&[][..], |preset| &preset.stands_for) {
-                    let (setting, value) = one(about, text)?;
+                    let (setting, value) = read_setting(about.name, about.settings, text)?;
                     values.insert(setting.name, value);
                 }
             }
@@ -202,7 +87,7 @@ impl Settings {
         let mut settings = Self::read(about, &[])?;
         for (name, value) in map {
             let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            let (setting, value) = one(about, &format!("{name}={text}"))?;
+            let (setting, value) = read_setting(about.name, about.settings, &format!("{name}={text}"))?;
             settings.values.insert(setting.name, value);
         }
         Ok(settings)
@@ -256,43 +141,6 @@ impl Settings {
     }
 }
 
-/// What may be written for a preset.
-fn names(presets: &'static [Preset]) -> impl Iterator<Item = &'static str> {
-    presets.iter().map(|preset| preset.name.as_str()).chain([NONE])
-}
-
-/// `a, b or c`.
-fn either(words: &[&str]) -> String {
-    match words {
-        [] => String::new(),
-        [one] => (*one).to_owned(),
-        [first @ .., last] => format!("{} or {last}", first.join(", ")),
-    }
-}
-
-/// One `name=value`.
-fn one<'a>(about: &'a About, text: &str) -> Result<(&'a Setting, Value)> {
-    let (name, value) = text
-        .split_once('=')
-        .ok_or_else(|| Error::usage(format!("`{text}` is no setting: expected name=value")))?;
-    let Some(setting) = about.setting(name) else {
-        let known: Vec<&str> = about.settings.iter().map(|setting| setting.name).collect();
-        let nearest = known.iter().min_by_key(|known| strsim::osa_distance(known, name));
-        let nearest = nearest.filter(|known| strsim::osa_distance(known, name) <= 1 + name.len() / 3);
-        let hint = nearest.map_or_else(String::new, |known| format!("; did you mean {known}?"));
-        let known = match known.as_slice() {
-            [] => "; it has none".to_owned(),
-            [one] => format!("; there is: {one}"),
-            all => format!("{hint} (there are: {})", all.join(", ")),
-        };
-        return Err(Error::usage(format!("{} has no setting `{name}`{known}", about.name)));
-    };
-    let value = setting.default.read(value).ok_or_else(|| {
-        Error::usage(format!("`{text}`: expected {} for {name}", setting.default.expects()))
-    })?;
-    Ok((setting, value))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -316,7 +164,6 @@ mod tests {
         let error = |text: &str| Settings::read(about, &[text.to_owned()]).unwrap_err().to_string();
         assert_eq!(error("tied=maybe"), "`tied=maybe`: expected style or no for tied");
         assert!(error("style=none").contains(" or "), "{}", error("style=none"));
-        assert_eq!(either(&["a", "b", "c"]), "a, b or c");
     }
 
     #[test]

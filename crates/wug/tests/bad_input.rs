@@ -92,14 +92,14 @@ fn predictions_that_do_not_fit() {
 #[test]
 fn settings_out_of_their_range() {
     for (setting, what) in [
-        ("value=1", "value=1: expected 13 to 9223372036854775807"),
+        ("value=1", "`value=1`: expected a whole number from 13 to 9223372036854775807 for value"),
         ("value=50", "train-value=100: expected 12 to 49, below value"),
-        ("operators=4096", "operators=4096: expected 0 to "),
+        ("operators=4096", "`operators=4096`: expected a whole number from 0 to 200 for operators"),
         ("train-operators=21", "train-operators=21: expected 0 to 20, that of operators"),
-        ("train=0", "train=0: expected 1 to "),
-        ("train=-1", "train=-1: expected a whole number, 0 or more"),
-        ("height=4", "height=4: expected 8 to 1024"),
-        ("scale=big", "scale=big: expected a number"),
+        ("train=0", "`train=0`: expected a whole number from 1 to "),
+        ("train=-1", "`train=-1`: expected a whole number from 1 to "),
+        ("height=4", "`height=4`: expected a whole number from 8 to 1024 for height"),
+        ("scale=big", "`scale=big`: expected a number from 0 to 0.9 for scale"),
         ("value", "expected KEY=VALUE"),
     ] {
         let message = fails(2, &["show", "hint/image", "--with", setting]);

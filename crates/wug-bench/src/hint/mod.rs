@@ -38,19 +38,20 @@ pub mod table;
 #[cfg(test)]
 mod tests;
 
+use std::ops::RangeInclusive;
 use std::path::Path;
 use std::sync::Arc;
 
 use wug_data::{Dataset, Error, Part, Result, Selection, Table};
-use wug_ink::GlyphSource;
+use wug_ink::{GlyphSource, Layout};
 
 use crate::{
     About, Benchmark, Family, Feature, Items, Metric, NativeFile, NativePictures, Origin, Release, Setting,
-    Settings, Slice, Source, Statistic,
+    SettingKind, Settings, Slice, Source, Statistic,
 };
 use grammar::Symbol;
 use pictures::{Strips, Style};
-use splits::Design;
+use splits::{Design, MAX_OPERATORS, MAX_VALUE, QUOTA};
 
 /// The benchmark HINT.
 pub struct Hint;
@@ -74,27 +75,41 @@ static ABOUT: About = About {
 const NEW_SYMBOLS: &str = "xyabcd";
 
 static SETTINGS: [Setting; 13] = [
-    setting("train-operators", "10", "the most operators of an expression in train"),
-    setting("operators", "20", "the most operators of an expression"),
-    setting("train-value", "100", "the largest value of any part of an expression in train"),
-    setting("value", "10000", "the largest value of any part of an expression"),
-    setting("train", "100000", "expressions of each number of operators in train (few-shot: 100)"),
-    setting("val", "100", "the same in each subset of val (few-shot: 10)"),
-    setting("test", "1000", "the same in each subset of test (few-shot: 100)"),
-    setting("glyphs", "built-in", "images of symbols: built-in, inkml:DIR, images:DIR"),
-    setting(
-        "pen",
-        "writer",
-        "the writer's own, thin (one pixel, as in the release), or a width from 0.5 to 10",
+    whole("train-operators", 10, 0..=MAX_OPERATORS as u64, "the most operators of an expression in train"),
+    whole("operators", 20, 0..=MAX_OPERATORS as u64, "the most operators of an expression"),
+    whole("train-value", 100, 12..=MAX_VALUE - 1, "the largest value of any part of an expression in train"),
+    whole("value", 10_000, 13..=MAX_VALUE, "the largest value of any part of an expression"),
+    whole("train", 100_000, QUOTA, "expressions of each number of operators in train (few-shot: 100)"),
+    whole("val", 100, QUOTA, "the same in each subset of val (few-shot: 10)"),
+    whole("test", 1000, QUOTA, "the same in each subset of test (few-shot: 100)"),
+    Setting {
+        name: "glyphs",
+        default: SettingKind::Text("built-in"),
+        about: "images of symbols: built-in, inkml:DIR, images:DIR",
+    },
+    Setting {
+        name: "pen",
+        default: SettingKind::Text("writer"),
+        about: "the writer's own, thin (one pixel, as in the release), or a width from 0.5 to 10",
+    },
+    whole("height", 45, Layout::HEIGHT, "height of an image; the models of the paper see 32"),
+    whole("gap", 0, Layout::GAP, "the widest gap between symbols, in pixels of 45"),
+    whole(
+        "baseline",
+        0,
+        Layout::BASELINE,
+        "how far a symbol may be above or below the line, in pixels of 45",
     ),
-    setting("height", "45", "height of an image; the models of the paper see 32"),
-    setting("gap", "0", "the widest gap between symbols, in pixels of 45"),
-    setting("baseline", "0", "how far a symbol may be above or below the line, in pixels of 45"),
-    setting("scale", "0", "how much smaller a symbol may be, from 0 to 0.9"),
+    Setting {
+        name: "scale",
+        default: SettingKind::Number { default: 0.0, least: 0.0, most: Layout::MAX_SCALE },
+        about: "how much smaller a symbol may be",
+    },
 ];
 
-const fn setting(name: &'static str, default: &'static str, about: &'static str) -> Setting {
-    Setting { name, default, about }
+const fn whole(name: &'static str, default: u64, range: RangeInclusive<u64>, about: &'static str) -> Setting {
+    let default = SettingKind::Whole { default, least: *range.start(), most: *range.end() };
+    Setting { name, about, default }
 }
 
 impl Benchmark for Hint {

@@ -36,7 +36,7 @@ use std::sync::Arc;
 
 use wug_data::{Dataset, Error, Part, Pictures, Result, Selection, Table, read_jsonl};
 
-use crate::{About, Benchmark, Family, Items, NativeFile, Release, Setting, Settings, Source};
+use crate::{About, Benchmark, Family, Items, NativeFile, Release, Setting, SettingKind, Settings, Source};
 use drawing::{Figures, Jitter};
 use files::Imported;
 use problem::Problem;
@@ -62,12 +62,12 @@ static ABOUT: About = About {
 };
 
 /// Numbers that are moved farther than this touch the lines of the figure.
-const MOST_JITTER: u8 = 20;
+const MAX_JITTER: u64 = 20;
 
 static SETTINGS: [Setting; 1] = [Setting {
     name: "jitter",
-    default: "0",
-    about: "how far each number may stand beside its place, in pixels of 300 (0 to 20)",
+    default: SettingKind::Whole { default: 0, least: 0, most: MAX_JITTER },
+    about: "how far each number may stand beside its place, in pixels of 300",
 }];
 
 impl Benchmark for Mns {
@@ -157,9 +157,6 @@ fn jitter(settings: &Settings) -> Result<u8> {
     settings.check("mns", &SETTINGS)?;
     let mut pixels = 0;
     settings.apply("jitter", &mut pixels)?;
-    if pixels > MOST_JITTER {
-        return Err(Error::usage(format!("jitter={pixels}: expected 0 to {MOST_JITTER} pixels")));
-    }
     Ok(pixels)
 }
 

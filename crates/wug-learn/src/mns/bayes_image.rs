@@ -4,7 +4,7 @@ use wug_data::{Picture, Result, Stream, Streams};
 
 use super::bayes::posterior;
 use super::sampler;
-use crate::settings::SettingKind;
+use crate::SettingKind;
 use crate::{About, Answer, Learner, Model, Question, Reads, Setting, Task, answer_each};
 
 /// The optimum from pixels: finds the figure, the numbers and the question mark, then solves as `bayes`. What is done

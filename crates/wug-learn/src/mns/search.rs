@@ -7,7 +7,7 @@ use wug_bench::mns::problem::Problem;
 use wug_data::{Result, Stream, Streams};
 
 use super::sampler;
-use crate::settings::SettingKind;
+use crate::SettingKind;
 use crate::{About, Answer, Learner, Model, Question, Reads, Setting, Task, answer_each};
 
 /// The paper's pure symbolic search: knows the numbers, not the figure, so it tries every rotation and grouping.

@@ -3,7 +3,7 @@ use wug_nn::kernels::Isa;
 use wug_nn::{Device, Rule, Schedule, Shape};
 
 use super::examples::Examples;
-use crate::settings::SettingKind;
+use crate::SettingKind;
 use crate::{Setting, Settings, Task};
 
 pub(super) const fn whole(

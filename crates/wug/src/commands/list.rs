@@ -66,10 +66,7 @@ fn settings() -> Done {
     let mut out = out();
     for benchmark in BENCHMARKS.iter().filter(|benchmark| !benchmark.settings().is_empty()) {
         writeln!(out, "{BOLD}{}{BOLD:#}", benchmark.about().title)?;
-        let rows = benchmark.settings().iter().map(|setting| {
-            vec![setting.name.to_owned(), setting.default.to_owned(), setting.about.to_owned()]
-        });
-        write!(out, "{}", table(&["setting", "default", "what it is"], &[], rows.collect()))?;
+        write!(out, "{}", settings_table("--with", benchmark.settings()))?;
     }
     out.flush()?;
     Ok(())
@@ -125,14 +122,18 @@ fn learners(name: Option<&str>) -> Done {
 /// The settings of one learner.
 fn settings_of(about: &wug_learn::About, mut out: impl Write) -> Done {
     writeln!(out, "{BOLD}{}{BOLD:#}  {}", about.name, about.title)?;
-    let rows = about.settings.iter().map(|setting| {
+    write!(out, "{}", settings_table("--set", about.settings))?;
+    out.flush()?;
+    Ok(())
+}
+
+fn settings_table(option: &str, settings: &[wug_data::Setting]) -> String {
+    let rows = settings.iter().map(|setting| {
         let default = setting.default.value();
         let default = default.as_str().map_or_else(|| default.to_string(), str::to_owned);
         vec![setting.name.to_owned(), default, setting.default.expects(), setting.about.to_owned()]
     });
-    write!(out, "{}", table(&["--set", "default", "values", "what it does"], &[], rows.collect()))?;
-    out.flush()?;
-    Ok(())
+    table(&[option, "default", "values", "what it does"], &[], rows.collect())
 }
 
 fn learners_json() -> Done {
