@@ -51,7 +51,7 @@ pub use model::{
 };
 pub use protocols::{PROTOCOLS, Protocol};
 pub use settings::{EXECUTION_SETTINGS, Preset, Setting, SettingKind, Settings};
-pub use task::{Lesson, Lessons, Progress, Task, Validation};
+pub use task::{InitCheckpoint, Lesson, Lessons, Progress, Task, Validation};
 pub use wug_nn::Device;
 
 /// All learners. A new one is a file and a line here.

@@ -134,6 +134,9 @@ pub struct Training {
     pub best: Option<BestValidation>,
     /// Why it stopped.
     pub stopped: StopReason,
+    /// The share of the time of all threads that the rendering of images took, in the process that ended it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rendering: Option<f64>,
 }
 
 /// The best model by validation.

@@ -498,6 +498,9 @@ pub(crate) struct Run {
     /// Do not train again: take the checkpoint of a run with the same training, to answer another part or in another way
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with = "resume")]
     pub(crate) trained: Option<PathBuf>,
+    /// Fine-tune the trained model of the run in this folder; settings that are not given are its own
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with = "trained")]
+    pub(crate) init_checkpoint: Option<PathBuf>,
     /// Stop training after this time, such as 90m or 1h30m, with a checkpoint to go on from
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub(crate) time_limit: Option<Duration>,

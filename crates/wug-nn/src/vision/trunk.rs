@@ -40,6 +40,15 @@ impl Body {
     }
 }
 
+/// How many numbers the convolutions keep of an image for the backward pass, images of `channels` channels: what an
+/// estimate of memory needs.
+///
+/// # Errors
+/// If there is no such network.
+pub fn kept_of_an_image(body: &Body, size: Size, channels: usize) -> Result<u64, String> {
+    Ok(Trunk::new(&mut Layout::default(), body, size, channels)?.kept())
+}
+
 /// The most channels of a layer and the most pixels of a side.
 const LARGEST: usize = 1 << 12;
 
@@ -174,6 +183,13 @@ impl Trunk {
     /// Pixels of an image, all channels together.
     pub(super) fn pixels(&self) -> usize {
         self.channels * self.size.places()
+    }
+
+    /// Numbers that are kept of an image: what every unit normalises and says, and its pixels.
+    fn kept(&self) -> u64 {
+        let blocks: u64 = self.blocks.iter().map(Block::kept).sum();
+        let units: u64 = self.units.iter().map(Unit::kept).sum();
+        self.pixels() as u64 + units + blocks
     }
 
     /// Images as the first convolution reads them: the frames of a channel follow each other; pixels are multiplied by

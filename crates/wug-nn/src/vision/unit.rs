@@ -67,6 +67,11 @@ impl Unit {
         }
     }
 
+    /// Numbers that are kept of an image.
+    pub(super) fn kept(&self) -> u64 {
+        2 * (self.convolution.places * self.convolution.outputs) as u64
+    }
+
     /// What comes out, with what is beside it added before rectification. With `running` statistics the batch is
     /// normalised by its own, and they are noted; else by those of the parameters.
     pub(super) fn forward<T: Real>(
@@ -190,6 +195,11 @@ impl Block {
         let shortcut = (stride > 1 || inputs != outputs)
             .then(|| unit("shortcut", window, (size, output), (inputs, outputs), Order::Linear));
         Self { first, second, shortcut }
+    }
+
+    /// Numbers that are kept of an image.
+    pub(super) fn kept(&self) -> u64 {
+        self.first.kept() + self.second.kept() + self.shortcut.as_ref().map_or(0, Unit::kept)
     }
 
     pub(super) fn forward<T: Real>(

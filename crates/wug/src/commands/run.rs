@@ -68,6 +68,7 @@ fn options<'a>(
             (None, false) => Existing::Refuse,
         },
         trained: args.trained.clone(),
+        init: args.init_checkpoint.clone(),
         time_limit: args.time_limit,
         interrupted: &INTERRUPTED,
         progress,
@@ -125,6 +126,10 @@ fn spec(args: &Run) -> Result<RunSpec> {
         return Ok(spec);
     };
     let mut spec = RunSpec::new(dataset, learner)?;
+    if let Some(folder) = &args.init_checkpoint {
+        let none = || Error::usage(format!("{}: there is no run to fine-tune", folder.display()));
+        spec.fine_tune(RunRecord::read(folder)?.ok_or_else(none)?.spec)?;
+    }
     let device = args.device.iter().map(|device| format!("device={device}"));
     let given: Vec<String> = args.settings.iter().cloned().chain(device).collect();
     spec.set(&given)?;
