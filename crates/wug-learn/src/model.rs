@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use wug_data::{Result, Tokens};
 
-use crate::Question;
+use crate::{Image, Question};
 
 /// A prediction and what stands behind it.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -68,6 +68,11 @@ pub trait Model: Send + Sync {
         None
     }
 
+    /// The outputs of its image encoder, if it has one.
+    fn image_vectors(&self) -> Option<&dyn ImageVectors> {
+        None
+    }
+
     /// Its size, if it has parameters.
     fn size(&self) -> Option<ModelSize> {
         None
@@ -112,6 +117,12 @@ pub enum Answering<'a> {
 pub trait DecoderStates {
     /// The state of the decoder at the end of its answer to each input.
     fn final_states(&self, inputs: &[Tokens<'_>]) -> Vec<Vec<f32>>;
+}
+
+/// A model that reads a sequence of images through an encoder, whose outputs can be looked at.
+pub trait ImageVectors {
+    /// For each picture the vector of each image in it.
+    fn vectors(&self, pictures: &[Image<'_>]) -> Vec<Vec<Vec<f32>>>;
 }
 
 /// How large a trained model is.

@@ -152,13 +152,10 @@ fn condition_on<'d>(dataset: &'d Dataset, condition: &str) -> Result<impl Fn(u32
             "train-where={condition}: expected FACT<=NUMBER or FACT=VALUE, such as operators<=2 or type=cp"
         ))
     };
-    let (fact, most, value) = match condition.split_once("<=") {
-        Some((fact, most)) => (fact, Some(most.trim().parse::<i64>().map_err(|_| wrong())?), String::new()),
-        None => {
-            let (fact, value) = condition.split_once('=').ok_or_else(wrong)?;
-            (fact, None, value.trim().to_owned())
-        }
-    };
+    let bounded = condition.split_once("<=");
+    let (fact, value) = bounded.or_else(|| condition.split_once('=')).ok_or_else(wrong)?;
+    let value = value.trim().to_owned();
+    let most = bounded.map(|_| value.parse::<i64>().map_err(|_| wrong())).transpose()?;
     let column = dataset.table.facts.column(fact.trim())?;
     Ok(move |row: u32| match (column.value(row), most) {
         (FactValue::Number(number), Some(most)) => number <= most,

@@ -177,6 +177,7 @@ impl Plan {
             existing: if is_left { Existing::Resume } else { Existing::Replace },
             trained: if keeps && !is_left { trained(&spec, all, &self.folder)? } else { None },
             init,
+            symbol_vectors: false,
             time_limit: time_left.filter(|_| keeps),
             folder: Some(place),
             interrupted: batch.interrupted,

@@ -1,5 +1,6 @@
 //! Executes a run: makes the data, trains the learner, answers and scores.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -14,7 +15,7 @@ use wug_learn::{
 
 use crate::folder::RunFolder;
 use crate::scores::{AnswerStates, SampleScores};
-use crate::{Existing, RunRecord, RunSpec, Scored, Scores, neighbours, score};
+use crate::{Existing, RunRecord, RunSpec, Scored, Scores, neighbours, score, symbols};
 
 /// How a run is executed. Nothing here changes its result.
 pub struct Options<'a> {
@@ -26,6 +27,8 @@ pub struct Options<'a> {
     pub trained: Option<PathBuf>,
     /// The folder of the run that is fine-tuned; not needed to resume.
     pub init: Option<PathBuf>,
+    /// Whether the outputs of an image encoder on the symbols of the first part are wanted.
+    pub symbol_vectors: bool,
     /// How long training may take before it stops with a checkpoint.
     pub time_limit: Option<Duration>,
     /// Stops training with a checkpoint when it becomes true.
@@ -45,6 +48,7 @@ impl Default for Options<'_> {
             existing: Existing::default(),
             trained: None,
             init: None,
+            symbol_vectors: false,
             time_limit: None,
             interrupted: &NEVER,
             progress: &|_| (),
@@ -78,6 +82,8 @@ pub struct Run<'a> {
     pub scores: Scores,
     /// How training went, of a learner that is trained step by step.
     pub training: Option<Training>,
+    /// The outputs of the image encoder by symbol, if they were wanted.
+    pub symbol_vectors: BTreeMap<String, Vec<Vec<f32>>>,
     /// What the folder has, if there is one.
     pub record: Option<RunRecord>,
 }
@@ -192,6 +198,11 @@ impl Prepared {
         if !asked.is_empty() {
             scores.neighbours = neighbours::nearest(&self.dataset, model.as_ref(), &asked)?;
         }
+        let mut symbol_vectors = BTreeMap::new();
+        if options.symbol_vectors {
+            let first = scored[0].selection();
+            symbol_vectors = symbols::vectors(&self.dataset, model.as_ref(), first)?;
+        }
         let record = match folder {
             Some(folder) => {
                 let selections = self.selections()?;
@@ -200,7 +211,7 @@ impl Prepared {
             }
             None => None,
         };
-        Ok(Run { scored, answers, scores, training: model.training(), record })
+        Ok(Run { scored, answers, scores, training: model.training(), symbol_vectors, record })
     }
 
     fn claim(&self, options: &Options<'_>) -> Result<Option<RunFolder>> {

@@ -519,6 +519,9 @@ pub(crate) struct Run {
     /// The five training inputs nearest to this one by the last state of a recurrent decoder; may be given again
     #[arg(long, value_name = "INPUT")]
     pub(crate) neighbours: Vec<String>,
+    /// A map (t-SNE) of what the image encoder says of the symbols of the part, as SVG (HINT, Figure A4)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "seeds")]
+    pub(crate) embedding_map: Option<PathBuf>,
     /// Show the answer to the example with this id and how it came about; may be given again
     #[arg(long, value_name = "ID")]
     pub(crate) explain: Vec<String>,

@@ -32,7 +32,8 @@ use wug_data::{Error, InputKind, Picture, Result, Tokens};
 use wug_nn::{Buffer, Engine, Network, Query, Sequence};
 
 use crate::{
-    About, Answer, DecoderStates, Learner, Model, ModelSize, Oracle, Question, Settings, Task, Training,
+    About, Answer, DecoderStates, Image, ImageVectors, Learner, Model, ModelSize, Oracle, Question, Settings,
+    Task, Training,
 };
 
 use examples::{Examples, Sources};
@@ -239,12 +240,33 @@ impl Model for Trained {
         self.has_states.then_some(self)
     }
 
+    fn image_vectors(&self) -> Option<&dyn ImageVectors> {
+        matches!(self.preprocess, Some(Preprocess::Windows { .. })).then_some(self)
+    }
+
     fn size(&self) -> Option<ModelSize> {
         Some(ModelSize { parameters: self.values.len(), examples: self.examples })
     }
 
     fn training(&self) -> Option<Training> {
         Some(self.training)
+    }
+}
+
+impl ImageVectors for Trained {
+    fn vectors(&self, pictures: &[Image<'_>]) -> Vec<Vec<Vec<f32>>> {
+        let Some(preprocess) = self.preprocess else { return Vec::new() };
+        let mut engine = self.engine.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let see = |picture: &Image<'_>| {
+            let seen = preprocess.apply(&picture.render());
+            let sequence = seen.sequence();
+            let size = sequence.pixels().len() / sequence.len().max(1);
+            let images: Vec<&[u8]> = sequence.pixels().chunks_exact(size.max(1)).collect();
+            let vectors = engine.image_vectors(&self.values, &images).unwrap_or_default();
+            let width = vectors.len() / images.len().max(1);
+            vectors.chunks_exact(width.max(1)).map(<[f32]>::to_vec).collect()
+        };
+        pictures.iter().map(see).collect()
     }
 }
 

@@ -3,8 +3,9 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::time::Instant;
 
-use wug_data::{Dataset, Error, Result};
+use wug_data::{Dataset, Error, Result, write_file};
 use wug_learn::{Answer, Answering, Progress};
+use wug_report::embedding_map;
 use wug_run::{Existing, Options, Prepared, RunRecord, RunSpec, Scored, SeedScores, SeedSummary};
 
 use crate::args::Run;
@@ -30,6 +31,11 @@ pub(crate) fn run(args: &Run) -> Done {
     }
     let run = prepared.execute(&options)?;
     progress.finish(run.training.as_ref(), begun.elapsed(), options.folder.as_deref());
+    if let Some(path) = &args.embedding_map {
+        let title = format!("{} of {} on symbols (t-SNE)", prepared.spec.learner, prepared.spec.dataset);
+        let svg = embedding_map(&title, &run.symbol_vectors).unwrap_or_default();
+        write_file(path, |out| out.write_all(svg.as_bytes()))?;
+    }
     if args.json {
         return json(&run.scores);
     }
@@ -69,6 +75,7 @@ fn options<'a>(
         },
         trained: args.trained.clone(),
         init: args.init_checkpoint.clone(),
+        symbol_vectors: args.embedding_map.is_some(),
         time_limit: args.time_limit,
         interrupted: &INTERRUPTED,
         progress,
