@@ -267,7 +267,6 @@ impl Trunk {
         }
         for unit in self.units.iter().rev() {
             let Some(kept) = units.pop() else { break };
-            unit.rectify_backward(context, &kept, &mut d);
             let input = units.last().map_or(&images, |kept| &kept.y);
             unit.learn(context, input, &kept, &mut d, gradients);
             if !units.is_empty() {

@@ -105,13 +105,13 @@ impl Unit {
     }
 
     /// From the gradient of what came out to that before rectification, in place: it is also that of what was beside.
-    pub(super) fn rectify_backward<T: Real>(&self, context: &Context<'_, T>, kept: &Kept<T>, d: &mut [T]) {
+    fn rectify_backward<T: Real>(&self, context: &Context<'_, T>, kept: &Kept<T>, d: &mut [T]) {
         if self.order == Order::NormFirst {
             rectified(context, &kept.y, d);
         }
     }
 
-    /// From there to the gradient of what the convolution says, in place. Adds the gradients of all parameters.
+    /// From the gradient of what came out to that of what the convolution says, in place. Adds the gradients of all parameters.
     pub(super) fn learn<T: Real>(
         &self,
         context: &mut Context<'_, T>,
@@ -120,7 +120,31 @@ impl Unit {
         d: &mut [T],
         gradients: &mut Gradients<'_, T>,
     ) {
-        self.norm.backward(context, &kept.by, &kept.x, d, gradients);
+        let y = if self.order == Order::NormFirst { &kept.y[..] } else { &[] };
+        self.learn_after(context, input, (kept, y), d, gradients);
+    }
+
+    /// The same from the gradient before rectification.
+    fn learn_rectified<T: Real>(
+        &self,
+        context: &mut Context<'_, T>,
+        input: &[T],
+        kept: &Kept<T>,
+        d: &mut [T],
+        gradients: &mut Gradients<'_, T>,
+    ) {
+        self.learn_after(context, input, (kept, &[]), d, gradients);
+    }
+
+    fn learn_after<T: Real>(
+        &self,
+        context: &mut Context<'_, T>,
+        input: &[T],
+        (kept, y): (&Kept<T>, &[T]),
+        d: &mut [T],
+        gradients: &mut Gradients<'_, T>,
+    ) {
+        self.norm.backward(context, &kept.by, (&kept.x, y), d, gradients);
         if self.order == Order::RectifyFirst {
             rectified(context, &kept.x, d);
         }
@@ -228,9 +252,8 @@ impl Block {
         self.second.rectify_backward(context, &kept.second, &mut d);
         let mut d_beside = context.take(d.len());
         d_beside.copy_from_slice(&d);
-        self.second.learn(context, &kept.first.y, &kept.second, &mut d, gradients);
+        self.second.learn_rectified(context, &kept.first.y, &kept.second, &mut d, gradients);
         let mut d_between = self.second.backward(context, &d);
-        self.first.rectify_backward(context, &kept.first, &mut d_between);
         self.first.learn(context, input, &kept.first, &mut d_between, gradients);
         let mut d_x = d_beside;
         if let (Some(shortcut), Some(kept)) = (&self.shortcut, &kept.shortcut) {
