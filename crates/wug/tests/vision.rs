@@ -69,29 +69,28 @@ fn a_checkpoint_of_another_architecture_is_not_fine_tuned() {
     let (trained, out) = (folder.path().join("trained"), folder.path().join("tuned"));
     ok(&run(&["--out", text(&trained)]));
     let kept = fs::read(trained.join("checkpoint.safetensors")).unwrap();
-    let tune = |learner: &'static str, more: &[&'static str]| {
-        let tune = ["run", "hint/fewshot-x-image", "--learner", learner, "--limit", "4", "--init-checkpoint"];
-        let tune = tune
-            .map(str::to_owned)
-            .into_iter()
-            .chain([text(&trained), "--out", text(&out)].map(str::to_owned));
-        tune.chain(SMALL.iter().chain(more).map(|&word| word.to_owned())).collect::<Vec<String>>()
+    let tune = |learner: &str, more: &[&str]| -> Vec<String> {
+        let run = ["run", "hint/fewshot-x-image", "--learner", learner, "--limit", "4"];
+        let folders = ["--init-checkpoint", text(&trained), "--out", text(&out)];
+        [&run[..], &folders, &SMALL, more].concat().into_iter().map(str::to_owned).collect()
     };
-    let words = |arguments: &[String]| arguments.iter().map(String::clone).collect::<Vec<_>>();
-    let refused = |arguments: Vec<String>| {
-        let arguments = words(&arguments);
+    let refused = |learner: &str, more: &[&str]| {
+        let arguments = tune(learner, more);
         let message = fails(2, &arguments.iter().map(String::as_str).collect::<Vec<_>>());
         assert!(!out.exists(), "nothing is left");
         message
     };
-    let message = refused(tune("gru-attn", &[]));
+    let message = refused("gru-attn", &[]);
     assert!(
         message.contains("is one of lstm-attn, which is another architecture than gru-attn"),
         "{message}"
     );
-    let message = refused(tune("lstm-attn", &["--set", "hidden=8"]));
-    assert!(message.contains("is a checkpoint of another architecture: its hidden is 6, not 8"), "{message}");
-    let message = refused(tune("lstm-attn", &["--reads", "symbols"]));
+    let message = refused("lstm-attn", &["--set", "hidden=8"]);
+    assert!(
+        message.contains("is a checkpoint of another architecture: its embedding is 6, not 8"),
+        "{message}"
+    );
+    let message = refused("lstm-attn", &["--reads", "symbols"]);
     assert!(message.contains("is a checkpoint of another architecture"), "{message}");
     assert!(fs::read(trained.join("checkpoint.safetensors")).unwrap() == kept, "nothing is lost");
 
