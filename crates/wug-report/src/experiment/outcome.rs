@@ -156,7 +156,7 @@ impl Outcome {
 }
 
 /// The mean of rows in a column, for each number of a run that all of them have.
-fn average(ours: &[Vec<Measured>], rows: &[usize], column: usize) -> Measured {
+pub(super) fn average(ours: &[Vec<Measured>], rows: &[usize], column: usize) -> Measured {
     let cells = || rows.iter().map(|&row| &ours[row][column]);
     let runs = cells().map(Measured::runs).min().unwrap_or_default();
     let of_run = |run: usize| {
