@@ -191,7 +191,7 @@ mod tests {
             ["style=hint", "width=16", "heads=2", "feed-forward=16", "reverse=true", "longest=4", "batch=8"];
         for (name, given) in [("lstm-attn", NETWORK), ("transformer-rel-uni", &transformer)] {
             let folders = [(); 2].map(|()| tempfile::tempdir().unwrap());
-            let [trained, tuned] = folders.each_ref().map(|folder| folder.path());
+            let [trained, tuned] = folders.each_ref().map(tempfile::TempDir::path);
             train(name, &main, &[given, &["steps=5"]].concat(), trained);
             let case = Case { name, main: &main, few: &few, trained, given };
             // A rate of 0 changes nothing.
@@ -225,7 +225,7 @@ mod tests {
         for (main, few) in [("hint/symbol", "hint/fewshot-a"), ("hint/image", "hint/fewshot-a-image")] {
             let (main, few) = (dataset(main), dataset(few));
             let folders = [(); 3].map(|()| tempfile::tempdir().unwrap());
-            let [trained, straight, broken] = folders.each_ref().map(|folder| folder.path());
+            let [trained, straight, broken] = folders.each_ref().map(tempfile::TempDir::path);
             train("lstm-attn", &main, &[NETWORK, &["steps=5"]].concat(), trained);
             let case = Case { name: "lstm-attn", main: &main, few: &few, trained, given: NETWORK };
             let settings =
@@ -244,7 +244,7 @@ mod tests {
     fn what_cannot_be_fine_tuned_is_refused_with_what_to_do() {
         let (main, few) = (dataset("hint/symbol"), dataset("hint/fewshot-x"));
         let folders = [(); 2].map(|()| tempfile::tempdir().unwrap());
-        let [trained, tuned] = folders.each_ref().map(|folder| folder.path());
+        let [trained, tuned] = folders.each_ref().map(tempfile::TempDir::path);
         train("lstm-attn", &main, &[NETWORK, &["steps=5"]].concat(), trained);
         let case = |name| Case { name, main: &main, few: &few, trained, given: NETWORK };
         let refused = |name, more: &[&str]| {
