@@ -65,6 +65,11 @@ pub trait Learner: Sync {
         false
     }
 
+    /// Whether it can begin from the checkpoint of another run.
+    fn fine_tunes(&self) -> bool {
+        false
+    }
+
     /// What it must be told about targets with these settings.
     fn oracle(&self, _: &Settings) -> Option<Oracle> {
         None

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use wug_data::{Result, Tokens};
 
-use crate::Question;
+use crate::{Image, Question};
 
 /// A prediction and what stands behind it.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -68,6 +68,11 @@ pub trait Model: Send + Sync {
         None
     }
 
+    /// The outputs of its image encoder, if it has one.
+    fn image_vectors(&self) -> Option<&dyn ImageVectors> {
+        None
+    }
+
     /// Its size, if it has parameters.
     fn size(&self) -> Option<ModelSize> {
         None
@@ -114,6 +119,12 @@ pub trait DecoderStates {
     fn final_states(&self, inputs: &[Tokens<'_>]) -> Vec<Vec<f32>>;
 }
 
+/// A model that reads a sequence of images through an encoder, whose outputs can be looked at.
+pub trait ImageVectors {
+    /// For each picture the vector of each image in it.
+    fn vectors(&self, pictures: &[Image<'_>]) -> Vec<Vec<Vec<f32>>>;
+}
+
 /// How large a trained model is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModelSize {
@@ -134,6 +145,9 @@ pub struct Training {
     pub best: Option<BestValidation>,
     /// Why it stopped.
     pub stopped: StopReason,
+    /// The share of the time of all threads that the rendering of images took, in the process that ended it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rendering: Option<f64>,
 }
 
 /// The best model by validation.

@@ -48,9 +48,12 @@ impl Settings {
     /// # Ok::<(), wug_data::Error>(())
     /// ```
     pub fn read(about: &About, given: &[String]) -> Result<Self> {
-        let defaults: BTreeMap<&'static str, Value> =
-            about.settings.iter().map(|setting| (setting.name, setting.default.value())).collect();
-        let mut values = defaults.clone();
+        Self::read_over(about, &BTreeMap::new(), given)
+    }
+
+    /// The same where what is not given is as in `base`, the settings of another run of the learner.
+    pub fn read_over(about: &About, base: &BTreeMap<String, Value>, given: &[String]) -> Result<Self> {
+        let Self { mut values, defaults } = Self::from_map(about, base)?;
         let mut read = Vec::new();
         for text in given {
             let (setting, value) = read_setting(about.name, about.settings, text)?;
@@ -84,7 +87,9 @@ impl Settings {
 
     /// Reads values as [`Settings::to_map`] gives them; what is absent has its default.
     pub fn from_map(about: &About, map: &BTreeMap<String, Value>) -> Result<Self> {
-        let mut settings = Self::read(about, &[])?;
+        let defaults: BTreeMap<&'static str, Value> =
+            about.settings.iter().map(|setting| (setting.name, setting.default.value())).collect();
+        let mut settings = Self { values: defaults.clone(), defaults };
         for (name, value) in map {
             let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
             let (setting, value) = read_setting(about.name, about.settings, &format!("{name}={text}"))?;

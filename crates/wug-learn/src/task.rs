@@ -3,7 +3,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use wug_bench::Judge;
-use wug_data::{Dataset, InputKind, Result, Selection, Streams, Tokens};
+use wug_data::{Dataset, Error, FactValue, InputKind, Result, Selection, Streams, Tokens};
 
 use crate::input::Input;
 use crate::{Question, Settings, questions};
@@ -23,6 +23,8 @@ pub struct Task<'a> {
     pub resume: bool,
     /// The folder of another run of the same training, whose checkpoint is taken instead of learning it again.
     pub trained: Option<PathBuf>,
+    /// The trained model that training begins from, for fine-tuning.
+    pub init: Option<InitCheckpoint<'a>>,
     /// When to stop, keeping what is needed to go on; only with a folder.
     pub deadline: Option<Instant>,
     /// Stops a learner that keeps what it needs to go on, when it becomes true.
@@ -31,6 +33,14 @@ pub struct Task<'a> {
     pub judge: Option<&'a dyn Judge>,
     /// Told now and then how far a learner is.
     pub progress: &'a (dyn Fn(Progress) + Sync),
+}
+
+/// A trained model to fine-tune.
+pub struct InitCheckpoint<'a> {
+    /// The folder of its run. Where a fine-tuning is resumed it is not needed.
+    pub folder: Option<PathBuf>,
+    /// What it was trained on, and how: its vocabulary comes from there, and the examples that are mixed in.
+    pub task: Box<Task<'a>>,
 }
 
 static NEVER: AtomicBool = AtomicBool::new(false);
@@ -50,6 +60,8 @@ pub struct Progress {
     pub best: Option<f64>,
     /// Images read in a second; 0 where there are none.
     pub images: f64,
+    /// The share of the time of all threads that it took to render them.
+    pub rendering: f64,
 }
 
 impl<'a> Task<'a> {
@@ -68,6 +80,7 @@ impl<'a> Task<'a> {
             folder: None,
             resume: false,
             trained: None,
+            init: None,
             deadline: None,
             interrupted: &NEVER,
             judge: None,
@@ -87,7 +100,7 @@ impl<'a> Task<'a> {
 
     /// The training examples.
     pub fn train(&self) -> Result<Lessons<'a>> {
-        Ok(self.lessons(self.dataset.select("train")?))
+        self.lessons(self.dataset.select("train")?)
     }
 
     /// The validation examples to choose between models with, where the dataset has some: its first part whose name
@@ -103,7 +116,7 @@ impl<'a> Task<'a> {
         let validation = self.validation_part().map(|selection| selection.name);
         let rest = validation.and_then(|name| Some(format!("train-wo-{}", name.split_once('-')?.1)));
         match rest.and_then(|rest| self.dataset.part(&rest)) {
-            Some(part) => Ok(self.lessons(Selection::whole(part))),
+            Some(part) => self.lessons(Selection::whole(part)),
             None => self.train(),
         }
     }
@@ -113,14 +126,42 @@ impl<'a> Task<'a> {
         Streams::new(learner, &self.dataset.name, self.seed)
     }
 
-    fn lessons(&self, selection: Selection<'a>) -> Lessons<'a> {
-        Lessons { dataset: self.dataset, reads: self.reads, selection }
+    fn lessons(&self, mut selection: Selection<'a>) -> Result<Lessons<'a>> {
+        let condition = self.settings.values().get("train-where").and_then(|text| text.as_str());
+        if let Some(condition) = condition.filter(|text| !text.is_empty()) {
+            let rows = &selection.part.rows;
+            let holds = condition_on(self.dataset, condition)?;
+            selection.positions.retain(|&position| holds(rows[position as usize]));
+            if selection.positions.is_empty() {
+                return Err(Error::usage(format!("train-where={condition}: no example of train is so")));
+            }
+        }
+        Ok(Lessons { dataset: self.dataset, reads: self.reads, selection })
     }
 
     fn validation_part(&self) -> Option<Selection<'a>> {
         let is_validation = |name: &str| name.starts_with("val") || name.starts_with("dev");
         self.dataset.parts.iter().find(|part| is_validation(&part.name)).map(Selection::whole)
     }
+}
+
+/// Which rows of a dataset meet a condition on a fact: `operators<=2`, or `type=cp`.
+fn condition_on<'d>(dataset: &'d Dataset, condition: &str) -> Result<impl Fn(u32) -> bool + 'd> {
+    let wrong = || {
+        Error::usage(format!(
+            "train-where={condition}: expected FACT<=NUMBER or FACT=VALUE, such as operators<=2 or type=cp"
+        ))
+    };
+    let bounded = condition.split_once("<=");
+    let (fact, value) = bounded.or_else(|| condition.split_once('=')).ok_or_else(wrong)?;
+    let value = value.trim().to_owned();
+    let most = bounded.map(|_| value.parse::<i64>().map_err(|_| wrong())).transpose()?;
+    let column = dataset.table.facts.column(fact.trim())?;
+    Ok(move |row: u32| match (column.value(row), most) {
+        (FactValue::Number(number), Some(most)) => number <= most,
+        (_, Some(_)) => false,
+        (known, None) => known.to_string() == value,
+    })
 }
 
 /// A training example: what is given, and what should be answered.

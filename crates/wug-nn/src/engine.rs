@@ -170,6 +170,17 @@ impl<T: Real> Engine<T> {
         self.ask(values, queries, states).into_iter().collect()
     }
 
+    /// What the image encoder says of each image, one after the other; `None` for a model without one. On the CPU.
+    pub fn image_vectors(&mut self, values: &[T], images: &[&[u8]]) -> Option<Vec<T>> {
+        self.weights.read(self.network.layout(), values, false);
+        let mut workspace =
+            self.free.get_mut().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
+        let mut context = Context::new(self.isa, &self.weights, values, &mut workspace);
+        let vectors = self.network.image_vectors(&mut context, images);
+        self.free.get_mut().unwrap_or_else(PoisonError::into_inner).push(workspace);
+        vectors
+    }
+
     /// Asks the model a shard at a time.
     fn ask<A: Default + Clone + Send>(
         &mut self,

@@ -253,6 +253,11 @@ pub trait Network<T>: Debug + Send + Sync {
         None
     }
 
+    /// What the image encoder says of each image, one after the other; `None` for a network without one.
+    fn image_vectors(&self, _: &mut Context<'_, T>, _: &[&[u8]]) -> Option<Vec<T>> {
+        None
+    }
+
     /// Whether examples depend on each other, as batch normalisation makes them: then a batch is never divided, and the
     /// network uses all threads itself.
     fn whole_batch(&self) -> bool {

@@ -18,6 +18,7 @@ pub mod plot;
 mod published;
 mod report;
 mod serve;
+mod tsne;
 
 pub use chart::{csv, svg};
 pub use compare::{
@@ -40,3 +41,4 @@ pub use report::{
     REPORT_SCHEMA, ReasonsByFact, Report, RunExamples, RunReport, SummaryRow, Training,
 };
 pub use serve::serve;
+pub use tsne::embedding_map;

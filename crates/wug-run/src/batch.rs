@@ -84,12 +84,15 @@ impl Plan {
         let cores = std::thread::available_parallelism().map_or(1.0, |cores| cores.get() as f64);
         for group in &mut groups {
             let first = &group.specs[0];
-            let flops = || Prepared::on(first.clone(), datasets.of(first)?)?.training_flops();
+            let flops = || Prepared::with(first.clone(), &|spec| datasets.of(spec))?.training_flops();
             // A run that cannot even be prepared fails when its turn comes, and the others go on.
             let flops = flops().unwrap_or_default();
             group.seconds = flops.map_or(UNKNOWN, |flops| LEAST + flops / (FLOPS_PER_CORE * cores));
         }
-        groups.sort_by(|one, other| one.seconds.total_cmp(&other.seconds));
+        // What is fine-tuned must be trained before.
+        let tunes = |group: &Group| group.specs[0].init.is_some();
+        groups
+            .sort_by(|one, other| tunes(one).cmp(&tunes(other)).then(one.seconds.total_cmp(&other.seconds)));
         Ok(Self { folder: folder.to_owned(), groups, datasets })
     }
 
@@ -108,7 +111,7 @@ impl Plan {
         let outcome = Mutex::new(Outcome::default());
         let clock =
             Mutex::new(Clock { left: self.estimate().as_secs_f64(), planned: 0.0, begun: Instant::now() });
-        let (next, number) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let number = AtomicUsize::new(0);
         let settle = |spec: &RunSpec, result: Result<()>| {
             let mut outcome = locked(&outcome);
             match result {
@@ -120,8 +123,8 @@ impl Plan {
                 }
             }
         };
-        let work = || {
-            while let Some(group) = self.groups.get(next.fetch_add(1, Ordering::Relaxed)) {
+        let work = |groups: &[Group], next: &AtomicUsize| {
+            while let Some(group) = groups.get(next.fetch_add(1, Ordering::Relaxed)) {
                 for spec in &group.specs {
                     let is_late = batch.deadline.is_some_and(|deadline| Instant::now() >= deadline);
                     if is_late || batch.interrupted.load(Ordering::Relaxed) {
@@ -136,11 +139,16 @@ impl Plan {
                 locked(&clock).done(group.seconds);
             }
         };
-        std::thread::scope(|scope| {
-            for _ in 0..batch.jobs.clamp(1, self.groups.len().max(1)) {
-                scope.spawn(work);
-            }
-        });
+        let fine_tuned = self.groups.partition_point(|group| group.specs[0].init.is_none());
+        let (first, then) = self.groups.split_at(fine_tuned);
+        for groups in [first, then] {
+            let next = AtomicUsize::new(0);
+            std::thread::scope(|scope| {
+                for _ in 0..batch.jobs.clamp(1, groups.len().max(1)) {
+                    scope.spawn(|| work(groups, &next));
+                }
+            });
+        }
         outcome.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -150,7 +158,16 @@ impl Plan {
         let place = self.folder.join(spec.folder()?);
         let keeps = !about.keeps().is_empty();
         let is_left = keeps && RunRecord::read(&place)?.is_some();
-        let dataset = self.datasets.of(spec)?;
+        let init = match &spec.init {
+            Some(init) => {
+                let place = self.folder.join(init.folder()?);
+                if !is_left && !RunRecord::is_done(&place)? {
+                    return Err(Error::unfinished(format!("not begun: {init} is to be trained before")));
+                }
+                Some(place)
+            }
+            None => None,
+        };
         let mut spec = spec.clone();
         if let (Some(device), Some(setting)) = (batch.device, spec.settings.get_mut("device")) {
             *setting = device.into();
@@ -159,13 +176,15 @@ impl Plan {
         let options = Options {
             existing: if is_left { Existing::Resume } else { Existing::Replace },
             trained: if keeps && !is_left { trained(&spec, all, &self.folder)? } else { None },
+            init,
+            symbol_vectors: false,
             time_limit: time_left.filter(|_| keeps),
             folder: Some(place),
             interrupted: batch.interrupted,
             progress: &|_| (),
             answering: &|_| (),
         };
-        Prepared::on(spec, dataset)?.execute(&options).map(|_| ())
+        Prepared::with(spec, &|spec| self.datasets.of(spec))?.execute(&options).map(|_| ())
     }
 }
 
@@ -199,12 +218,15 @@ impl Datasets {
         let shares = |other: &RunSpec| {
             (&other.dataset, &other.source, &other.with) == (&spec.dataset, &spec.source, &spec.with)
         };
-        let known = |kept: &VecDeque<(RunSpec, Arc<Dataset>)>| {
-            kept.iter().find(|(other, _)| shares(other)).map(|(_, dataset)| Arc::clone(dataset))
-        };
-        if let Some(dataset) = known(&locked(&self.0)) {
+        let mut kept = locked(&self.0);
+        if let Some(place) = kept.iter().position(|(other, _)| shares(other)) {
+            // The last to go is the one that was used last, such as what all fine-tunings begin from.
+            let found = kept.remove(place).expect("it has this place");
+            let dataset = Arc::clone(&found.1);
+            kept.push_back(found);
             return Ok(dataset);
         }
+        drop(kept);
         let dataset = Arc::new(make(spec)?);
         let mut kept = locked(&self.0);
         if kept.len() == DATASETS {

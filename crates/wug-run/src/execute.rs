@@ -1,5 +1,6 @@
 //! Executes a run: makes the data, trains the learner, answers and scores.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -8,13 +9,13 @@ use std::time::{Duration, Instant};
 use wug_bench::{Address, Draw};
 use wug_data::{Dataset, Error, Fact, InputKind, Result, Selection};
 use wug_learn::{
-    Answer, Answering, Learner, Model, Progress, Settings, Task, Training, Watch, input_kind, learner,
-    questions,
+    Answer, Answering, InitCheckpoint, Learner, Model, Progress, Settings, Task, Training, Watch, input_kind,
+    learner, questions,
 };
 
 use crate::folder::RunFolder;
 use crate::scores::{AnswerStates, SampleScores};
-use crate::{Existing, RunRecord, RunSpec, Scored, Scores, neighbours, score};
+use crate::{Existing, RunRecord, RunSpec, Scored, Scores, neighbours, score, symbols};
 
 /// How a run is executed. Nothing here changes its result.
 pub struct Options<'a> {
@@ -24,6 +25,10 @@ pub struct Options<'a> {
     pub existing: Existing,
     /// The folder of a run with the same training, whose checkpoint is taken instead of training again.
     pub trained: Option<PathBuf>,
+    /// The folder of the run that is fine-tuned; not needed to resume.
+    pub init: Option<PathBuf>,
+    /// Whether the outputs of an image encoder on the symbols of the first part are wanted.
+    pub symbol_vectors: bool,
     /// How long training may take before it stops with a checkpoint.
     pub time_limit: Option<Duration>,
     /// Stops training with a checkpoint when it becomes true.
@@ -42,6 +47,8 @@ impl Default for Options<'_> {
             folder: None,
             existing: Existing::default(),
             trained: None,
+            init: None,
+            symbol_vectors: false,
             time_limit: None,
             interrupted: &NEVER,
             progress: &|_| (),
@@ -61,6 +68,8 @@ pub struct Prepared {
     pub(crate) learner: &'static dyn Learner,
     settings: Settings,
     reads: InputKind,
+    /// The run that is fine-tuned.
+    init: Option<Box<Prepared>>,
 }
 
 /// What came out of a run, in memory.
@@ -73,6 +82,8 @@ pub struct Run<'a> {
     pub scores: Scores,
     /// How training went, of a learner that is trained step by step.
     pub training: Option<Training>,
+    /// The outputs of the image encoder by symbol, if they were wanted.
+    pub symbol_vectors: BTreeMap<String, Vec<Vec<f32>>>,
     /// What the folder has, if there is one.
     pub record: Option<RunRecord>,
 }
@@ -90,17 +101,19 @@ impl Prepared {
     /// If something is unknown, out of range, or does not go together, such as a learner of tokens and a dataset of images.
     pub fn new(spec: RunSpec) -> Result<Self> {
         spec.check()?;
-        let dataset = Arc::new(make(&spec)?);
-        Self::on(spec, dataset)
+        Self::with(spec, &|spec| make(spec).map(Arc::new))
     }
 
-    /// The same with the data that [`make`] made of a spec with the same dataset, source and data settings.
-    pub(crate) fn on(spec: RunSpec, dataset: Arc<Dataset>) -> Result<Self> {
+    /// The same with data from `make`.
+    pub(crate) fn with(spec: RunSpec, make: &dyn Fn(&RunSpec) -> Result<Arc<Dataset>>) -> Result<Self> {
+        let dataset = make(&spec)?;
+        let init = spec.init.as_ref().map(|init| Self::with((**init).clone(), make));
+        let init = init.transpose()?.map(Box::new);
         let address: Address = spec.dataset.parse()?;
         let learner = learner(&spec.learner)?;
         let settings = Settings::from_map(learner.about(), &spec.settings)?;
         let reads = input_kind(learner.about(), &dataset, spec.reads.is_some())?;
-        let prepared = Self { spec, address, dataset, learner, settings, reads };
+        let prepared = Self { spec, address, dataset, learner, settings, reads, init };
         prepared.facts()?;
         prepared.selections()?;
         Ok(prepared)
@@ -119,8 +132,18 @@ impl Prepared {
 
     /// About how many floating-point operations training takes, where they decide about its time.
     pub(crate) fn training_flops(&self) -> Result<Option<f64>> {
-        let task = Task::reading(&self.dataset, self.reads, self.settings.clone(), self.spec.learner_seed);
-        self.learner.training_flops(&task)
+        self.learner.training_flops(&self.task(None))
+    }
+
+    /// What is to be learned; `init` is the folder of the run that is fine-tuned.
+    fn task(&self, init: Option<PathBuf>) -> Task<'_> {
+        let mut task =
+            Task::reading(&self.dataset, self.reads, self.settings.clone(), self.spec.learner_seed);
+        task.init = self
+            .init
+            .as_ref()
+            .map(|prepared| InitCheckpoint { folder: init, task: Box::new(prepared.task(None)) });
+        task
     }
 
     /// Whether the learner keeps checkpoints, so that a run can be stopped and resumed.
@@ -175,6 +198,11 @@ impl Prepared {
         if !asked.is_empty() {
             scores.neighbours = neighbours::nearest(&self.dataset, model.as_ref(), &asked)?;
         }
+        let mut symbol_vectors = BTreeMap::new();
+        if options.symbol_vectors {
+            let first = scored[0].selection();
+            symbol_vectors = symbols::vectors(&self.dataset, model.as_ref(), first)?;
+        }
         let record = match folder {
             Some(folder) => {
                 let selections = self.selections()?;
@@ -183,7 +211,7 @@ impl Prepared {
             }
             None => None,
         };
-        Ok(Run { scored, answers, scores, training: model.training(), record })
+        Ok(Run { scored, answers, scores, training: model.training(), symbol_vectors, record })
     }
 
     fn claim(&self, options: &Options<'_>) -> Result<Option<RunFolder>> {
@@ -213,8 +241,7 @@ impl Prepared {
         // Models are chosen by the benchmark's own metric, whatever the answers are judged by in the end.
         let own = self.address.benchmark.judge(self.address.benchmark.metrics()[0].name)?;
         let judge = self.address.benchmark.judge(&self.spec.metric)?;
-        let mut task =
-            Task::reading(&self.dataset, self.reads, self.settings.clone(), self.spec.learner_seed);
+        let mut task = self.task(options.init.clone());
         task.judge = Some(own.as_ref());
         task.trained.clone_from(&options.trained);
         task.folder = options.folder.clone().filter(|_| !self.learner.keeps().is_empty());

@@ -22,6 +22,7 @@ mod neighbours;
 mod scorer;
 mod scores;
 mod spec;
+mod symbols;
 
 pub use batch::{Batch, Begins, Outcome, Plan};
 pub use execute::{Options, Prepared, Run};

@@ -34,6 +34,9 @@ pub struct RunSpec {
     pub reads: Option<Symbols>,
     /// Every setting of the learner with its value.
     pub settings: BTreeMap<String, Value>,
+    /// The run whose trained model this one fine-tunes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub init: Option<Box<RunSpec>>,
     /// Seed of the learner.
     pub learner_seed: u64,
     /// The metric.
@@ -71,6 +74,7 @@ impl RunSpec {
             learner: about.name.to_owned(),
             reads: None,
             settings: Settings::read(about, &[])?.to_map(),
+            init: None,
             learner_seed: 0,
             metric: address.benchmark.metrics()[0].name.to_owned(),
             by: Vec::new(),
@@ -79,9 +83,11 @@ impl RunSpec {
         })
     }
 
-    /// Sets the learner's settings from `name=value` texts; the others have their defaults.
+    /// Sets the learner's settings from `name=value` texts; the others are those of the run that is fine-tuned, or have
+    /// their defaults.
     pub fn set(&mut self, given: &[String]) -> Result<()> {
-        self.settings = Settings::read(learner(&self.learner)?.about(), given)?.to_map();
+        let base = self.init.as_ref().map(|init| init.settings.clone()).unwrap_or_default();
+        self.settings = Settings::read_over(learner(&self.learner)?.about(), &base, given)?.to_map();
         Ok(())
     }
 
@@ -100,6 +106,30 @@ impl RunSpec {
             }
             self.settings.insert(name.to_owned(), read[name].clone());
         }
+        Ok(())
+    }
+
+    /// Fine-tunes the model of another run; to be called before [`RunSpec::set`].
+    ///
+    /// # Errors
+    /// If the run is one of another learner.
+    pub fn fine_tune(&mut self, init: Self) -> Result<()> {
+        let (own, other) = (&self.learner, &init.learner);
+        if !learner(own)?.fine_tunes() {
+            return Err(Error::usage(format!("{own} is not trained step by step and fine-tunes nothing")));
+        }
+        if own != other {
+            return Err(Error::usage(format!(
+                "the initial checkpoint is one of {other}, which is another architecture than {own}: use --learner {other}, \
+                 or name a run of {own}"
+            )));
+        }
+        if init.init.is_some() {
+            return Err(Error::usage(
+                "the initial checkpoint is itself fine-tuned: name the run it began from",
+            ));
+        }
+        self.init = Some(Box::new(init));
         Ok(())
     }
 
@@ -130,7 +160,8 @@ impl RunSpec {
     /// A hash of everything that determines the result, in hexadecimal: two specs share it only if their runs would give
     /// the same scores. Settings that are at their defaults or only say how to execute do not count.
     pub fn key(&self) -> Result<String> {
-        let spec = Self { settings: self.deciding_settings()?, ..self.clone() };
+        let init = self.init.as_ref().map(|init| init.training().map(Box::new)).transpose()?;
+        let spec = Self { settings: self.deciding_settings()?, init, ..self.clone() };
         let json = serde_json::to_vec(&spec).expect("plain data");
         Ok(Sha256::digest(json).iter().take(8).map(|byte| format!("{byte:02x}")).collect())
     }
@@ -143,21 +174,24 @@ impl RunSpec {
 
     /// Whether one training serves both: they differ only in what is answered and how.
     pub fn trains_as(&self, other: &Self) -> Result<bool> {
-        let training = |spec: &Self| -> Result<Self> {
-            let mut settings = spec.deciding_settings()?;
-            settings.remove("oracle-length");
-            Ok(Self {
-                settings,
-                parts: Vec::new(),
-                limit: None,
-                metric: String::new(),
-                by: Vec::new(),
-                importance: false,
-                neighbours: Vec::new(),
-                ..spec.clone()
-            })
-        };
-        Ok(training(self)? == training(other)?)
+        Ok(self.training()? == other.training()?)
+    }
+
+    /// What training depends on, and nothing else.
+    fn training(&self) -> Result<Self> {
+        let mut settings = self.deciding_settings()?;
+        settings.remove("oracle-length");
+        Ok(Self {
+            settings,
+            init: self.init.as_ref().map(|init| init.training().map(Box::new)).transpose()?,
+            parts: Vec::new(),
+            limit: None,
+            metric: String::new(),
+            by: Vec::new(),
+            importance: false,
+            neighbours: Vec::new(),
+            ..self.clone()
+        })
     }
 
     /// The settings that are not at their defaults and decide about the result.
@@ -182,7 +216,7 @@ impl RunSpec {
             let (name, benchmarks) = (about.name, about.benchmarks.join(" and "));
             return Err(Error::usage(format!("{name} is for {benchmarks}, not for {}", self.dataset)));
         }
-        Ok(())
+        self.init.as_ref().map_or(Ok(()), |init| init.check())
     }
 }
 
@@ -191,6 +225,9 @@ impl fmt::Display for RunSpec {
         write!(f, "{} on {}", self.learner, self.dataset)?;
         if !self.parts.is_empty() {
             write!(f, "#{}", self.parts.join(","))?;
+        }
+        if let Some(init) = &self.init {
+            write!(f, ", fine-tuned from {}", init.dataset)?;
         }
         write!(f, ", seed {}", self.learner_seed)
     }

@@ -498,6 +498,9 @@ pub(crate) struct Run {
     /// Do not train again: take the checkpoint of a run with the same training, to answer another part or in another way
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with = "resume")]
     pub(crate) trained: Option<PathBuf>,
+    /// Fine-tune the trained model of the run in this folder; settings that are not given are its own
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with = "trained")]
+    pub(crate) init_checkpoint: Option<PathBuf>,
     /// Stop training after this time, such as 90m or 1h30m, with a checkpoint to go on from
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub(crate) time_limit: Option<Duration>,
@@ -516,6 +519,9 @@ pub(crate) struct Run {
     /// The five training inputs nearest to this one by the last state of a recurrent decoder; may be given again
     #[arg(long, value_name = "INPUT")]
     pub(crate) neighbours: Vec<String>,
+    /// A map (t-SNE) of what the image encoder says of the symbols of the part, as SVG (HINT, Figure A4)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "seeds")]
+    pub(crate) embedding_map: Option<PathBuf>,
     /// Show the answer to the example with this id and how it came about; may be given again
     #[arg(long, value_name = "ID")]
     pub(crate) explain: Vec<String>,

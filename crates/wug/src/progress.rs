@@ -130,8 +130,11 @@ impl RunProgress {
     pub(crate) fn training(&self, progress: wug_learn::Progress) {
         let best =
             progress.best.map_or(String::new(), |best| format!(" best validation {:.1}%", 100.0 * best));
-        let images =
-            if progress.images > 0.0 { format!(" {:.0} images/s", progress.images) } else { String::new() };
+        let images = if progress.images > 0.0 {
+            format!(" {:.0} images/s, {:.0}% rendering", progress.images, 100.0 * progress.rendering)
+        } else {
+            String::new()
+        };
         let (loss, accuracy) = (progress.loss, 100.0 * progress.accuracy);
         let message = format!("loss {loss:.4} training accuracy {accuracy:.1}%{best}{images}");
         self.show("updates", progress.done, progress.of, message);
@@ -232,7 +235,8 @@ mod tests {
     #[test]
     fn a_summary_says_why_training_stopped() {
         let best = Some(BestValidation { update: 4000, accuracy: 0.882 });
-        let training = Training { updates: 5000, of: 20_000, best, stopped: StopReason::Patience };
+        let training =
+            Training { updates: 5000, of: 20_000, best, stopped: StopReason::Patience, rendering: None };
         assert_eq!(
             summary(&training, Duration::from_secs(192)),
             "5,000 updates of 20,000: validation stopped improving; best validation 88.20% after update 4,000; \

@@ -167,7 +167,8 @@ fn a_learner_is_listed_in_one_line_and_its_settings_by_name() {
     assert!(all.lines().count() < LEARNERS.len() + 6, "{all}");
     let one = ok(&["list", "learners", "lstm"]);
     assert!(
-        one.contains("hint, hint-image, scan, nacs, recogs or none") && one.contains("a whole number from 1"),
+        one.contains("hint, hint-image, hint-few-shot, scan, nacs, recogs or none")
+            && one.contains("a whole number from 1"),
         "{one}"
     );
     assert!(fails(2, &["list", "learners", "lstn"]).contains("did you mean lstm?"));

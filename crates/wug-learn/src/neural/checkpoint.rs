@@ -66,12 +66,12 @@ pub(super) struct Best {
 /// What the metadata says beside the tensors. Floating-point numbers that must come back to the bit are kept as their bits.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Metadata {
-    identity: Value,
-    config: Value,
+pub(super) struct Metadata {
+    pub(super) identity: Value,
+    pub(super) config: Value,
     step: u64,
     powers: [u64; 2],
-    best: Option<(u64, u64, u64)>,
+    pub(super) best: Option<(u64, u64, u64)>,
     metrics: Vec<String>,
     /// Nothing where a line of metrics was just written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -126,11 +126,7 @@ impl Checkpoint {
     /// Reads the checkpoint of a run folder; `None` if there is none yet.
     pub(super) fn read(folder: &Path, owner: &Owner, layout: &Layout, rule: Rule) -> Result<Option<Self>> {
         let path = folder.join(FILE);
-        let bytes = match fs::read(&path) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(Error::io(&path)(error)),
-        };
+        let Some(bytes) = load(&path)? else { return Ok(None) };
         let broken = |what: &str| Error::file(&path, format!("is not a checkpoint of wug: {what}"));
         let (metadata, tensors) = opened(&bytes).map_err(|what| broken(&what))?;
         let mut said: Metadata =
@@ -188,6 +184,15 @@ impl Checkpoint {
     }
 }
 
+/// The bytes of a checkpoint; `None` if there is none.
+pub(super) fn load(path: &Path) -> Result<Option<Vec<u8>>> {
+    match fs::read(path) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Error::io(path)(error)),
+    }
+}
+
 /// A tensor as the file has it.
 struct Tensor {
     shape: Vec<usize>,
@@ -221,7 +226,7 @@ fn sealed(metadata: &str, tensors: BTreeMap<String, Tensor>) -> Result<Vec<u8>, 
 }
 
 /// The metadata and the tensors of such a file, or what is wrong with it.
-fn opened(bytes: &[u8]) -> Result<(String, SafeTensors<'_>), String> {
+pub(super) fn opened(bytes: &[u8]) -> Result<(String, SafeTensors<'_>), String> {
     let foreign = || "it was written by something else".to_owned();
     let (_, header) = SafeTensors::read_metadata(bytes).map_err(|error| error.to_string())?;
     let sealed =
@@ -265,7 +270,7 @@ fn checksum<'t>(metadata: &str, tensors: impl Iterator<Item = (&'t str, &'t [usi
 }
 
 /// The first thing in which two runs differ, for a message.
-fn difference(theirs: &Value, ours: &Value) -> Option<String> {
+pub(super) fn difference(theirs: &Value, ours: &Value) -> Option<String> {
     if theirs == ours {
         return None;
     }

@@ -1,4 +1,5 @@
 use std::ops::Range;
+use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
@@ -19,6 +20,8 @@ pub(super) struct Examples<'a> {
     sources: Sources<'a>,
     /// The ids of each target, with its end.
     targets: Vec<Vec<u32>>,
+    /// How many of them are the task's own; those behind them are mixed in.
+    own: usize,
 }
 
 /// Sources of examples or questions.
@@ -32,7 +35,8 @@ pub(super) enum Sources<'a> {
 /// The sources of one batch, in memory.
 pub(super) enum BatchSources<'s> {
     Tokens(Vec<&'s [u32]>),
-    Images(Vec<Preprocessed>),
+    /// With the time that each took.
+    Images(Vec<(Preprocessed, Duration)>),
 }
 
 impl<'a> Examples<'a> {
@@ -58,12 +62,28 @@ impl<'a> Examples<'a> {
                 Sources::Images(images, preprocess(&first))
             }
         };
-        Self { sources, targets }
+        Self { sources, own: targets.len(), targets }
     }
 
-    /// The number of examples.
+    /// The number of examples of the task.
     pub(super) fn len(&self) -> usize {
-        self.targets.len()
+        self.own
+    }
+
+    /// The number of examples that can be mixed in; they have the numbers from [`Examples::len`].
+    pub(super) fn mixed_in(&self) -> usize {
+        self.targets.len() - self.own
+    }
+
+    /// Puts examples of another task, of the same kind and vocabulary, behind these.
+    pub(super) fn mix_in(&mut self, others: Self) {
+        match (&mut self.sources, others.sources) {
+            (Sources::Tokens(sources), Sources::Tokens(more)) => sources.extend(more),
+            (Sources::Images(sources, _), Sources::Images(more, _)) => sources.extend(more),
+            // A network that reads one kind cannot begin from one that reads the other: this is refused elsewhere.
+            _ => return,
+        }
+        self.targets.extend(others.targets);
     }
 
     /// The target of an example, with its end.
@@ -108,6 +128,7 @@ impl<'a> Examples<'a> {
             Sources::Images(sources, _) => *sources = chosen.iter().map(|&i| sources[i]).collect(),
         }
         self.targets = chosen.into_iter().map(|i| std::mem::take(&mut self.targets[i])).collect();
+        self.own = self.targets.len();
     }
 
     /// How images are looked at.
@@ -202,9 +223,11 @@ impl<'a> Sources<'a> {
             Self::Tokens(sources) => BatchSources::Tokens(batch.map(|i| &sources[i][..]).collect()),
             Self::Images(sources, preprocess) => {
                 let images: Vec<Image<'_>> = batch.map(|i| sources[i]).collect();
-                BatchSources::Images(
-                    images.par_iter().map(|image| preprocess.apply(&image.render())).collect(),
-                )
+                let render = |image: &Image<'_>| {
+                    let begun = Instant::now();
+                    (preprocess.apply(&image.render()), begun.elapsed())
+                };
+                BatchSources::Images(images.par_iter().map(render).collect())
             }
         }
     }
@@ -215,7 +238,7 @@ impl BatchSources<'_> {
     pub(super) fn get(&self, i: usize) -> Sequence<'_> {
         match self {
             Self::Tokens(sources) => Sequence::Tokens(sources[i]),
-            Self::Images(seen) => seen[i].sequence(),
+            Self::Images(seen) => seen[i].0.sequence(),
         }
     }
 
@@ -223,7 +246,15 @@ impl BatchSources<'_> {
     pub(super) fn images(&self) -> usize {
         match self {
             Self::Tokens(_) => 0,
-            Self::Images(seen) => seen.iter().map(|seen| seen.sequence().len()).sum(),
+            Self::Images(seen) => seen.iter().map(|(seen, _)| seen.sequence().len()).sum(),
+        }
+    }
+
+    /// How long it took to render them, on all threads together.
+    pub(super) fn rendering(&self) -> Duration {
+        match self {
+            Self::Tokens(_) => Duration::ZERO,
+            Self::Images(seen) => seen.iter().map(|(_, time)| *time).sum(),
         }
     }
 }

@@ -1,14 +1,17 @@
 //! Learners that train a network of `wug-nn`.
 //!
 //! A [`Blueprint`] says which network the settings of a learner mean; everything else is the same for all of them. The files
-//! follow the data: `vocabulary.rs` and `examples.rs` turn examples into what a network reads, `plan.rs` says what the settings of training mean, `train.rs` is
-//! the training loop, `checkpoint.rs`, `metrics.rs` and `tensorboard.rs` keep it, and the trained model answers from here. `recurrent.rs`,
+//! follow the data: `vocabulary.rs` and `examples.rs` turn examples into what a network reads, `plan.rs` says what the settings of training mean, `feed.rs` makes
+//! batches, `train.rs` is the training loop, `fine_tune.rs` begins it from another checkpoint, `checkpoint.rs`, `metrics.rs` and `tensorboard.rs` keep it, and the trained model answers from here. `recurrent.rs`,
 //! `transformer.rs` and `vision.rs` have blueprints; `preprocess.rs` resizes and cuts pictures, and `image_encoder.rs` lets sequence
 //! models see.
 
 mod checkpoint;
 mod examples;
+mod feed;
+mod fine_tune;
 mod image_encoder;
+mod memory;
 mod metrics;
 mod plan;
 mod preprocess;
@@ -25,14 +28,16 @@ use std::sync::Mutex;
 
 use serde_json::Value;
 
-use wug_data::{InputKind, Picture, Result, Tokens};
+use wug_data::{Error, InputKind, Picture, Result, Tokens};
 use wug_nn::{Buffer, Engine, Network, Query, Sequence};
 
 use crate::{
-    About, Answer, DecoderStates, Learner, Model, ModelSize, Oracle, Question, Settings, Task, Training,
+    About, Answer, DecoderStates, Image, ImageVectors, Learner, Model, ModelSize, Oracle, Question, Settings,
+    Task, Training,
 };
 
 use examples::{Examples, Sources};
+use fine_tune::Initial;
 use plan::Plan;
 use vocabulary::Vocabulary;
 
@@ -108,12 +113,16 @@ impl<B: Blueprint> Learner for Neural<B> {
         self.blueprint.has_states()
     }
 
+    fn fine_tunes(&self) -> bool {
+        true
+    }
+
     fn oracle(&self, settings: &Settings) -> Option<Oracle> {
         settings.flag("oracle-length").then_some(Oracle::TargetLength)
     }
 
     fn training_flops(&self, task: &Task<'_>) -> Result<Option<f64>> {
-        let (examples, _, built, plan) = self.prepare(task)?;
+        let Ready { examples, built, plan, .. } = self.prepare(task)?;
         // A token costs two operations for each parameter it meets, and four more on the backward pass. Half of the
         // parameters meet the source, half the target.
         let updates = plan.steps as f64 * plan.batch as f64;
@@ -122,10 +131,11 @@ impl<B: Blueprint> Learner for Neural<B> {
     }
 
     fn learn(&self, task: &Task<'_>) -> Result<Box<dyn Model>> {
-        let (examples, vocabulary, built, plan) = self.prepare(task)?;
+        let Ready { examples, vocabulary, built, plan, initial } = self.prepare(task)?;
         // On a thread of the pool: another one would have to wake it several times an update.
-        let train =
-            |_: &rayon::Scope<'_>| train::train(self.about.name, task, &plan, &examples, &vocabulary, built);
+        let train = |_: &rayon::Scope<'_>| {
+            train::train(self.about.name, task, &plan, &examples, &vocabulary, (built, initial.as_ref()))
+        };
         let (engine, values, training) = rayon::scope(train)?;
         Ok(Box::new(Trained {
             engine: Mutex::new(engine),
@@ -140,19 +150,56 @@ impl<B: Blueprint> Learner for Neural<B> {
     }
 }
 
+/// Everything that training begins with.
+struct Ready<'a> {
+    examples: Examples<'a>,
+    vocabulary: Vocabulary,
+    built: Built,
+    plan: Plan,
+    initial: Option<Initial>,
+}
+
 impl<B: Blueprint> Neural<B> {
-    /// Everything that training begins with.
-    fn prepare<'a>(&self, task: &Task<'a>) -> Result<(Examples<'a>, Vocabulary, Built, Plan)> {
+    fn prepare<'a>(&self, task: &Task<'a>) -> Result<Ready<'a>> {
+        let mut vocabulary = Vocabulary::new(task.settings.flag("reverse"));
+        // The words of a checkpoint keep their numbers; new ones follow.
+        let before = match &task.init {
+            None => None,
+            Some(init) => {
+                let examples = self.examples(&init.task, &mut vocabulary)?;
+                let sizes = (vocabulary.source_len(), vocabulary.target_len());
+                Some((init, examples.fingerprint(&vocabulary), sizes, examples))
+            }
+        };
+        let mut examples = self.examples(task, &mut vocabulary)?;
+        let mut initial = None;
+        if let Some((init, fingerprint, (source_words, target_words), main)) = before {
+            if vocabulary.target_len() > target_words {
+                return Err(Error::usage(format!(
+                    "{} has answers with words that {} never has: a checkpoint can learn new words to read, not to say",
+                    task.dataset(),
+                    init.task.dataset()
+                )));
+            }
+            let new_words = vocabulary.source_len() - source_words;
+            let folder = init.folder.clone();
+            initial = Some(Initial { folder, examples: fingerprint, source_words, new_words });
+            examples.mix_in(main);
+        }
+        let built = self.blueprint.build(&task.settings, examples.sizes(&vocabulary))?;
+        let plan = Plan::read(task, &examples, built.width)?;
+        Ok(Ready { examples, vocabulary, built, plan, initial })
+    }
+
+    /// The training examples of a task; their words become part of the vocabulary.
+    fn examples<'a>(&self, task: &Task<'a>, vocabulary: &mut Vocabulary) -> Result<Examples<'a>> {
         // Where a model is chosen by validation, it must not have seen it.
         let validates = plan::validates(&task.settings);
         let lessons = if validates { task.train_apart()? } else { task.train()? };
-        let mut vocabulary = Vocabulary::new(task.settings.flag("reverse"));
         let preprocess = |first: &Picture| self.blueprint.preprocess(&task.settings, first);
-        let mut examples = Examples::read(&lessons, &mut vocabulary, preprocess);
+        let mut examples = Examples::read(&lessons, vocabulary, preprocess);
         examples.keep_share(task.settings.number("share"), &mut task.streams("share").item(0));
-        let built = self.blueprint.build(&task.settings, examples.sizes(&vocabulary))?;
-        let plan = Plan::read(task, &examples, built.width)?;
-        Ok((examples, vocabulary, built, plan))
+        Ok(examples)
     }
 }
 
@@ -193,12 +240,33 @@ impl Model for Trained {
         self.has_states.then_some(self)
     }
 
+    fn image_vectors(&self) -> Option<&dyn ImageVectors> {
+        matches!(self.preprocess, Some(Preprocess::Windows { .. })).then_some(self)
+    }
+
     fn size(&self) -> Option<ModelSize> {
         Some(ModelSize { parameters: self.values.len(), examples: self.examples })
     }
 
     fn training(&self) -> Option<Training> {
         Some(self.training)
+    }
+}
+
+impl ImageVectors for Trained {
+    fn vectors(&self, pictures: &[Image<'_>]) -> Vec<Vec<Vec<f32>>> {
+        let Some(preprocess) = self.preprocess else { return Vec::new() };
+        let mut engine = self.engine.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let see = |picture: &Image<'_>| {
+            let seen = preprocess.apply(&picture.render());
+            let sequence = seen.sequence();
+            let size = sequence.pixels().len() / sequence.len().max(1);
+            let images: Vec<&[u8]> = sequence.pixels().chunks_exact(size.max(1)).collect();
+            let vectors = engine.image_vectors(&self.values, &images).unwrap_or_default();
+            let width = vectors.len() / images.len().max(1);
+            vectors.chunks_exact(width.max(1)).map(<[f32]>::to_vec).collect()
+        };
+        pictures.iter().map(see).collect()
     }
 }
 

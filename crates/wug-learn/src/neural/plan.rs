@@ -74,6 +74,18 @@ pub(super) const TRAINING: &[Setting] = &[
     whole("steps", "updates (optimiser steps)", 3000, 1, u64::MAX),
     whole("epochs", "epochs over the training examples, replaces steps; 0: none", 0, 0, 1 << 32),
     number("share", "share of the training examples to train on, drawn by seed", 1.0, 1e-6, 1.0),
+    Setting {
+        name: "train-where",
+        about: "train only on examples whose fact is so, such as operators<=2 or type=cp; nothing: on all",
+        default: SettingKind::Text(""),
+    },
+    number(
+        "mix",
+        "fine-tuning: probability that an example is drawn from those that the initial checkpoint was trained on",
+        0.0,
+        0.0,
+        0.99,
+    ),
     whole("batch", "batch size", 64, 1, 1 << 16),
     word(
         "order",
@@ -149,6 +161,8 @@ pub(super) struct Plan {
     pub(super) device: Device,
     pub(super) order: Order,
     pub(super) batch: usize,
+    /// Probability that an example is one of those that the initial checkpoint was trained on.
+    pub(super) mix: f64,
     pub(super) steps: u64,
     pub(super) steps_of_round: u64,
     pub(super) teacher: f64,
@@ -180,6 +194,12 @@ impl Plan {
         let device = Device::named(settings.word("device")).unwrap_or(Device::Cpu);
         device.check().map_err(Error::usage)?;
         let batch = whole("batch");
+        let mix = settings.number("mix");
+        if mix > 0.0 && task.init.is_none() {
+            return Err(Error::usage(
+                "mix needs --init-checkpoint: the run whose training examples are mixed in",
+            ));
+        }
         let steps_of_round = examples.len().div_ceil(batch) as u64;
         let rounds = settings.whole("epochs");
         let steps = if rounds > 0 { rounds.saturating_mul(steps_of_round) } else { settings.whole("steps") };
@@ -229,6 +249,7 @@ impl Plan {
             device,
             order,
             batch,
+            mix,
             steps,
             steps_of_round,
             teacher: settings.number("teacher"),

@@ -130,7 +130,7 @@ fn settings_that_make_no_sense_are_refused() {
     );
     assert!(
         refused(&["protocol=cogs"])
-            .contains("expected hint, hint-image, scan, nacs, recogs or none for protocol")
+            .contains("expected hint, hint-image, hint-few-shot, scan, nacs, recogs or none for protocol")
     );
     assert!(refused(&["isa=sse9"]).contains("expected auto, avx512, avx2 or portable for isa"));
     assert!(refused(&["patience=5"]).contains("patience needs validate"));

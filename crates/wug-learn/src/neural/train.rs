@@ -7,13 +7,15 @@ use std::time::{Duration, Instant};
 use rayon::prelude::*;
 
 use wug_data::{Error, Result, Streams};
-use wug_nn::{Buffer, Engine, Lesson, Optimiser, Query, Step};
+use wug_nn::{Buffer, Engine, Layout, Lesson, Optimiser, Query, Step};
 
 use super::Built;
 use super::checkpoint::{Best, Checkpoint, Owner, Totals};
-use super::examples::{Examples, Sources};
+use super::examples::{BatchSources, Examples, Sources};
+use super::feed::{Batch, Feed};
+use super::fine_tune::Initial;
 use super::metrics::{Metrics, Point};
-use super::plan::{Order, Plan};
+use super::plan::Plan;
 use super::preprocess::Preprocess;
 use super::vocabulary::Vocabulary;
 use crate::{BestValidation, EXECUTION_SETTINGS, Progress, StopReason, Task, Training};
@@ -37,11 +39,10 @@ pub(super) fn train(
     plan: &Plan,
     examples: &Examples<'_>,
     vocabulary: &Vocabulary,
-    built: Built,
+    (built, initial): (Built, Option<&Initial>),
 ) -> Result<(Engine<f32>, Buffer<f32>, Training)> {
     let layout = built.network.layout().clone();
     let streams = |what: &str| Streams::new(&format!("{learner}/{what}"), task.dataset(), task.seed);
-    let (orders, updates) = (streams("order"), streams("update"));
     let mut first = streams("parameters").item(0);
     let mut now = Checkpoint {
         step: 0,
@@ -58,33 +59,29 @@ pub(super) fn train(
         config: built.config,
     };
     if let (Some(folder), true) = (&task.folder, task.resume) {
-        now = Checkpoint::read(folder, &owner, &layout, plan.rule)?.unwrap_or(now);
+        if let Some(kept) = Checkpoint::read(folder, &owner, &layout, plan.rule)? {
+            now = kept;
+        } else {
+            now.begin_from(initial, (learner, task.folder.as_deref()), &owner, &layout)?;
+        }
     } else if let Some(folder) = &task.trained {
         let none = || Error::usage(format!("{}: there is no checkpoint", folder.display()));
         now = Checkpoint::read(folder, &owner, &layout, plan.rule)?.ok_or_else(none)?;
+    } else {
+        now.begin_from(initial, (learner, task.folder.as_deref()), &owner, &layout)?;
     }
 
     let mut engine = Engine::on(plan.device, built.network, plan.isa).map_err(Error::usage)?;
-    let mut round = (u64::MAX, Vec::new());
+    let mut feed = Feed::new(plan, examples, streams("order"), streams("update"));
     let (mut written, mut told) = (Instant::now(), Instant::now());
-    let (begun, mut images) = (Instant::now(), 0u64);
+    let mut seen = Seen::begin();
+    let mut ahead = None;
     while now.step < plan.steps && !is_over(plan, now.best.as_ref()) {
         let number = now.step / plan.steps_of_round;
-        if plan.order != Order::Drawn && round.0 != number {
-            round = (number, batches(plan, examples, &orders, number));
-        }
-        let mut stream = updates.item(now.step);
-        let drawn: Vec<usize>;
-        let batch: &[usize] = if plan.order == Order::Drawn {
-            drawn = (0..plan.batch).map(|_| stream.below(examples.len() as u64) as usize).collect();
-            &drawn
-        } else {
-            &round.1[(now.step % plan.steps_of_round) as usize]
-        };
-        let whole_batch = plan.teacher_by_batch.then(|| stream.coin(plan.teacher));
-        let sources = examples.batch(batch);
+        let Batch { examples: batch, sources, forced, mut stream } =
+            ahead.take().unwrap_or_else(|| feed.batch(now.step));
         let lesson = |(row, &i): (usize, &usize)| {
-            let forced = whole_batch.unwrap_or_else(|| stream.coin(plan.teacher));
+            let forced = forced.unwrap_or_else(|| stream.coin(plan.teacher));
             Lesson { source: sources.get(row), target: examples.target(i), forced }
         };
         let lessons: Vec<Lesson<'_>> = batch.iter().enumerate().map(lesson).collect();
@@ -93,12 +90,25 @@ pub(super) fn train(
         let step =
             Step { factor: 1.0 / share as f64, key: Some(stream.below(u64::MAX)), smoothing: plan.smoothing };
 
-        let (outcome, gradients) = engine.learn(&now.values, &lessons, step);
-        let rate = plan.schedule.at(now.step);
-        let norm =
-            now.optimiser.step(plan.isa, &mut now.values, gradients, rate, plan.clip, plan.weight_decay);
-        engine.update_running(&mut now.values);
-        images += sources.images() as u64;
+        let (rate, next) = (plan.schedule.at(now.step), now.step + 1);
+        let mut learn = || {
+            let (outcome, gradients) = engine.learn(&now.values, &lessons, step);
+            let norm =
+                now.optimiser.step(plan.isa, &mut now.values, gradients, rate, plan.clip, plan.weight_decay);
+            engine.update_running(&mut now.values);
+            (outcome, norm)
+        };
+        // Images of the next batch are rendered where a thread would wait for others.
+        let (outcome, norm);
+        if examples.preprocess().is_some() && next < plan.steps {
+            let render = || feed.batch(next);
+            let next_batch;
+            ((outcome, norm), next_batch) = rayon::join(learn, render);
+            ahead = Some(next_batch);
+        } else {
+            (outcome, norm) = learn();
+        }
+        seen.add(&sources);
         if !outcome.loss.is_finite() || !norm.is_finite() {
             return Err(lost(now.step, task));
         }
@@ -115,8 +125,9 @@ pub(super) fn train(
         if reports || told.elapsed() >= TOLD {
             let (loss, accuracy) = now.since.means();
             let best = now.best.as_ref().map(|best| best.accuracy);
-            let images = images as f64 / begun.elapsed().as_secs_f64();
-            (task.progress)(Progress { done: now.step, of: plan.steps, loss, accuracy, best, images });
+            let (images, rendering) = (seen.images_per_second(), seen.rendering());
+            let (done, of) = (now.step, plan.steps);
+            (task.progress)(Progress { done, of, loss, accuracy, best, images, rendering });
             told = Instant::now();
         }
         if reports {
@@ -142,24 +153,54 @@ pub(super) fn train(
     if let Some(folder) = &task.folder {
         now.write(folder, &owner, &layout)?;
     }
-    let training = summary(plan, &now);
+    let training = summary(plan, &now, seen.rendering());
     let values = now.best.filter(|_| plan.keep_best).map_or(now.values, |best| best.values);
     Ok((engine, values, training))
 }
 
-/// The batches of a round.
-fn batches(plan: &Plan, examples: &Examples<'_>, orders: &Streams, round: u64) -> Vec<Vec<usize>> {
-    let mut stream = orders.item(round);
-    let mut order: Vec<usize> = (0..examples.len()).collect();
-    stream.shuffle(&mut order);
-    if plan.order == Order::Bucketed {
-        order.sort_by_key(|&i| examples.source_len(i));
+/// Images that were read, and the time it took to render them.
+struct Seen {
+    begun: Instant,
+    images: usize,
+    /// Of all threads together.
+    rendering: Duration,
+}
+
+impl Seen {
+    fn begin() -> Self {
+        Self { begun: Instant::now(), images: 0, rendering: Duration::ZERO }
     }
-    let mut batches: Vec<Vec<usize>> = order.chunks(plan.batch).map(<[usize]>::to_vec).collect();
-    if plan.order == Order::Bucketed {
-        stream.shuffle(&mut batches);
+
+    fn add(&mut self, sources: &BatchSources<'_>) {
+        self.images += sources.images();
+        self.rendering += sources.rendering();
     }
-    batches
+
+    fn images_per_second(&self) -> f64 {
+        self.images as f64 / self.begun.elapsed().as_secs_f64()
+    }
+
+    /// The share of the time of all threads that rendering took.
+    fn rendering(&self) -> f64 {
+        let threads = rayon::current_num_threads() as f64;
+        self.rendering.as_secs_f64() / (self.begun.elapsed().as_secs_f64() * threads)
+    }
+}
+
+impl Checkpoint {
+    /// Begins from a trained model where there is one. What it begins with is kept: who resumes need not have the model.
+    fn begin_from(
+        &mut self,
+        initial: Option<&Initial>,
+        (learner, folder): (&str, Option<&Path>),
+        owner: &Owner,
+        layout: &Layout,
+    ) -> Result<()> {
+        let Some(initial) = initial else { return Ok(()) };
+        let drawn = std::mem::take(&mut self.values);
+        self.values = initial.values(learner, &owner.config, layout, drawn)?;
+        folder.map_or(Ok(()), |folder| self.write(folder, owner, layout))
+    }
 }
 
 /// Whether validation has not become better for too long, or cannot: the first of equally good models is kept.
@@ -170,14 +211,15 @@ fn is_over(plan: &Plan, best: Option<&Best>) -> bool {
 }
 
 /// How training went.
-fn summary(plan: &Plan, now: &Checkpoint) -> Training {
+fn summary(plan: &Plan, now: &Checkpoint, rendering: f64) -> Training {
     let stopped = match &now.best {
         Some(best) if plan.keep_best && best.accuracy == 1.0 => StopReason::Perfect,
         Some(best) if plan.patience > 0 && best.stale >= plan.patience => StopReason::Patience,
         _ => StopReason::Steps,
     };
     let best = now.best.as_ref().map(|best| BestValidation { update: best.step, accuracy: best.accuracy });
-    Training { updates: now.step, of: plan.steps, best, stopped }
+    let rendering = Some(rendering).filter(|&share| share > 0.0);
+    Training { updates: now.step, of: plan.steps, best, stopped, rendering }
 }
 
 /// Answers the validation part, and keeps the parameters if they are the best. Returns the accuracy, if there is such a part.

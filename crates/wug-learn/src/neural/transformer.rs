@@ -8,7 +8,7 @@ use wug_nn::transformer::{Activation, Config, Initial, Model, Norm, Positions};
 
 use super::image_encoder::{IMAGE_ENCODER, with_image_encoder};
 use super::plan::{TRAINING, changed, joined, number, whole, word};
-use super::{Blueprint, Built, Neural, Sizes};
+use super::{Blueprint, Built, Neural, Sizes, memory};
 use crate::protocols::presets;
 use crate::{About, Preset, Reads, Setting, SettingKind, Settings};
 
@@ -179,13 +179,7 @@ impl Blueprint for Transformer {
         let described = serde_json::to_value(&config).expect("plain data");
         let needed = bytes(&config, sizes);
         let model = Model::new(config.clone()).map_err(Error::usage)?;
-        if let Some(free) = free_bytes().filter(|&free| needed > free) {
-            return Err(Error::failed(format!(
-                "training this model needs about {}, and {} are free: make width, layers or the longest examples smaller",
-                gigabytes(needed),
-                gigabytes(free)
-            )));
-        }
+        memory::check(needed, "width, layers or the longest examples")?;
         if sizes.reads == InputKind::Images {
             if config.longest().is_some() {
                 return Err(Error::usage(
@@ -218,17 +212,6 @@ fn bytes(config: &Config, sizes: Sizes) -> u64 {
     let row = config.encoder_layers as u64 * (8 * width + 2 * feed + heads * source)
         + config.decoder_layers as u64 * (13 * width + 2 * feed + heads * (source + target));
     4 * (parameters + 2 * rows * row)
-}
-
-/// How much memory is free, where the system says so.
-fn free_bytes() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    line.split_whitespace().next()?.parse::<u64>().ok().map(|kilobytes| kilobytes * 1024)
-}
-
-fn gigabytes(bytes: u64) -> String {
-    format!("{:.1} GB", bytes as f64 / 1e9)
 }
 
 /// Whether the training examples are short enough for the positions of the model.

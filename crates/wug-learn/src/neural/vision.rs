@@ -3,11 +3,13 @@
 use std::sync::LazyLock;
 
 use wug_data::{Error, Picture, Result};
-use wug_nn::vision::{Body, Classifier, Config, Head, Size};
+use wug_nn::Network;
+use wug_nn::vision::{Body, Classifier, Config, Head, Size, kept_of_an_image};
 
+use super::image_encoder::training_bytes;
 use super::plan::{TRAINING, changed, joined, number, whole};
 use super::preprocess::Preprocess;
-use super::{Blueprint, Built, Neural, Sizes};
+use super::{Blueprint, Built, Neural, Sizes, memory};
 use crate::protocols::presets;
 use crate::{About, Preset, Reads, Setting, SettingKind, Settings};
 
@@ -133,8 +135,11 @@ impl Blueprint for Vision {
             head,
             classes: sizes.target_words - 1,
         };
+        let kept = kept_of_an_image(&config.body, config.size, config.frames).map_err(Error::usage)?;
         let described = serde_json::to_value(&config).expect("plain data");
         let network = Classifier::new(config).map_err(Error::usage)?;
+        let needed = training_bytes(network.layout().len(), kept, settings.whole("batch"));
+        memory::check(needed, "batch, side or width")?;
         Ok(Built { network: network.network(), config: described, width: 1 })
     }
 }

@@ -1,7 +1,7 @@
 use rayon::prelude::*;
 
 use super::GROUP;
-use crate::kernels::{batch_norm, batch_norm_backward, batch_norm_sums};
+use crate::kernels::{batch_norm, batch_norm_backward, batch_norm_sums, rectify_backward};
 use crate::network::Context;
 use crate::parameters::{Gradients, Init, Layout, TensorId};
 use crate::{Buffer, Real};
@@ -123,19 +123,23 @@ impl BatchNorm {
         y
     }
 
-    /// From the gradient of what came out to that of `x`, in place.
+    /// From the gradient of what came out to that of `x`, in place. If it was rectified, `y` is what came out, else empty: a
+    /// block of the gradient is rectified and summed while it is in the cache.
     pub(super) fn backward<T: Real>(
         &self,
         context: &mut Context<'_, T>,
         by: &Normalised<T>,
-        x: &[T],
+        (x, y): (&[T], &[T]),
         d: &mut [T],
         gradients: &mut Gradients<'_, T>,
     ) {
         let (isa, width, size) = (context.isa, self.width, ROWS * self.width);
         let mut blocks = context.take(x.len().div_ceil(size) * 2 * width);
-        let rows = x.par_chunks(size).zip(d.par_chunks(size));
-        blocks.par_chunks_mut(2 * width).zip(rows).for_each(|(block, (x, d))| {
+        let rows = x.par_chunks(size).zip(d.par_chunks_mut(size)).enumerate();
+        blocks.par_chunks_mut(2 * width).zip(rows).for_each(|(block, (i, (x, d)))| {
+            if !y.is_empty() {
+                rectify_backward(isa, &y[i * size..][..d.len()], d);
+            }
             let (sum, product) = block.split_at_mut(width);
             batch_norm_sums(isa, x, &by.mean, d, sum, product);
         });

@@ -23,7 +23,7 @@ pub use classifier::{Classifier, Config};
 pub use geometry::Size;
 pub use head::Head;
 pub use reader::{Encoder, Reader};
-pub use trunk::Body;
+pub use trunk::{Body, kept_of_an_image};
 
 /// Images whose feature maps lie together: a GEMM reads a matrix with this number of rows at a time.
 const GROUP: usize = 48;

@@ -279,6 +279,13 @@ impl<T: Real> Network<T> for Reader<T> {
         answers
     }
 
+    fn image_vectors(&self, context: &mut Context<'_, T>, images: &[&[u8]]) -> Option<Vec<T>> {
+        let mut state = self.state();
+        let rows = self.know(context, &mut state.known, images);
+        let width = self.encoder.embedding;
+        Some(rows.iter().flat_map(|&row| state.known.vectors[row * width..][..width].to_vec()).collect())
+    }
+
     fn update_running(&self, values: &mut [T]) {
         for (id, running) in self.state().running.drain(..) {
             values[self.layout.tensor(id).range()].copy_from_slice(&running);

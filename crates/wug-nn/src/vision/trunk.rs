@@ -40,6 +40,15 @@ impl Body {
     }
 }
 
+/// How many numbers the convolutions keep of an image for the backward pass, images of `channels` channels: what an
+/// estimate of memory needs.
+///
+/// # Errors
+/// If there is no such network.
+pub fn kept_of_an_image(body: &Body, size: Size, channels: usize) -> Result<u64, String> {
+    Ok(Trunk::new(&mut Layout::default(), body, size, channels)?.kept())
+}
+
 /// The most channels of a layer and the most pixels of a side.
 const LARGEST: usize = 1 << 12;
 
@@ -176,6 +185,13 @@ impl Trunk {
         self.channels * self.size.places()
     }
 
+    /// Numbers that are kept of an image: what every unit normalises and says, and its pixels.
+    fn kept(&self) -> u64 {
+        let blocks: u64 = self.blocks.iter().map(Block::kept).sum();
+        let units: u64 = self.units.iter().map(Unit::kept).sum();
+        self.pixels() as u64 + units + blocks
+    }
+
     /// Images as the first convolution reads them: the frames of a channel follow each other; pixels are multiplied by
     /// `factor`.
     pub(super) fn read<T: Real>(
@@ -251,7 +267,6 @@ impl Trunk {
         }
         for unit in self.units.iter().rev() {
             let Some(kept) = units.pop() else { break };
-            unit.rectify_backward(context, &kept, &mut d);
             let input = units.last().map_or(&images, |kept| &kept.y);
             unit.learn(context, input, &kept, &mut d, gradients);
             if !units.is_empty() {

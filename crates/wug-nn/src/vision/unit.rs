@@ -67,6 +67,11 @@ impl Unit {
         }
     }
 
+    /// Numbers that are kept of an image.
+    pub(super) fn kept(&self) -> u64 {
+        2 * (self.convolution.places * self.convolution.outputs) as u64
+    }
+
     /// What comes out, with what is beside it added before rectification. With `running` statistics the batch is
     /// normalised by its own, and they are noted; else by those of the parameters.
     pub(super) fn forward<T: Real>(
@@ -100,13 +105,13 @@ impl Unit {
     }
 
     /// From the gradient of what came out to that before rectification, in place: it is also that of what was beside.
-    pub(super) fn rectify_backward<T: Real>(&self, context: &Context<'_, T>, kept: &Kept<T>, d: &mut [T]) {
+    fn rectify_backward<T: Real>(&self, context: &Context<'_, T>, kept: &Kept<T>, d: &mut [T]) {
         if self.order == Order::NormFirst {
             rectified(context, &kept.y, d);
         }
     }
 
-    /// From there to the gradient of what the convolution says, in place. Adds the gradients of all parameters.
+    /// From the gradient of what came out to that of what the convolution says, in place. Adds the gradients of all parameters.
     pub(super) fn learn<T: Real>(
         &self,
         context: &mut Context<'_, T>,
@@ -115,7 +120,31 @@ impl Unit {
         d: &mut [T],
         gradients: &mut Gradients<'_, T>,
     ) {
-        self.norm.backward(context, &kept.by, &kept.x, d, gradients);
+        let y = if self.order == Order::NormFirst { &kept.y[..] } else { &[] };
+        self.learn_after(context, input, (kept, y), d, gradients);
+    }
+
+    /// The same from the gradient before rectification.
+    fn learn_rectified<T: Real>(
+        &self,
+        context: &mut Context<'_, T>,
+        input: &[T],
+        kept: &Kept<T>,
+        d: &mut [T],
+        gradients: &mut Gradients<'_, T>,
+    ) {
+        self.learn_after(context, input, (kept, &[]), d, gradients);
+    }
+
+    fn learn_after<T: Real>(
+        &self,
+        context: &mut Context<'_, T>,
+        input: &[T],
+        (kept, y): (&Kept<T>, &[T]),
+        d: &mut [T],
+        gradients: &mut Gradients<'_, T>,
+    ) {
+        self.norm.backward(context, &kept.by, (&kept.x, y), d, gradients);
         if self.order == Order::RectifyFirst {
             rectified(context, &kept.x, d);
         }
@@ -192,6 +221,11 @@ impl Block {
         Self { first, second, shortcut }
     }
 
+    /// Numbers that are kept of an image.
+    pub(super) fn kept(&self) -> u64 {
+        self.first.kept() + self.second.kept() + self.shortcut.as_ref().map_or(0, Unit::kept)
+    }
+
     pub(super) fn forward<T: Real>(
         &self,
         context: &mut Context<'_, T>,
@@ -218,9 +252,8 @@ impl Block {
         self.second.rectify_backward(context, &kept.second, &mut d);
         let mut d_beside = context.take(d.len());
         d_beside.copy_from_slice(&d);
-        self.second.learn(context, &kept.first.y, &kept.second, &mut d, gradients);
+        self.second.learn_rectified(context, &kept.first.y, &kept.second, &mut d, gradients);
         let mut d_between = self.second.backward(context, &d);
-        self.first.rectify_backward(context, &kept.first, &mut d_between);
         self.first.learn(context, input, &kept.first, &mut d_between, gradients);
         let mut d_x = d_beside;
         if let (Some(shortcut), Some(kept)) = (&self.shortcut, &kept.shortcut) {

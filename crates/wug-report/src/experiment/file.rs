@@ -1,6 +1,6 @@
 //! The format of `experiments/*/*.toml`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 use toml::Value;
@@ -114,6 +114,9 @@ struct RowOfFile {
     /// The learner whose numbers in `published/` these are.
     theirs: Option<String>,
     note: Option<String>,
+    /// The rows whose mean it is.
+    #[serde(default)]
+    average: Vec<String>,
     /// How often it is run, by scale.
     #[serde(default)]
     runs: BTreeMap<String, u64>,
@@ -129,6 +132,17 @@ struct RowOfFile {
 struct RunOfFile {
     learner: String,
     reads: Option<Symbols>,
+    protocol: Option<String>,
+    #[serde(default)]
+    set: Set,
+    /// The run of the same learner that it fine-tunes.
+    init: Option<InitOfFile>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct InitOfFile {
+    dataset: String,
     protocol: Option<String>,
     #[serde(default)]
     set: Set,
@@ -284,33 +298,30 @@ fn expand(
             name: row.name.clone(),
             run: None,
             dataset: row.dataset.clone(),
+            average: row.average.clone(),
             value,
             runs: 0,
             theirs,
             note,
         }]);
     };
-    let mut set = BTreeMap::new();
-    if let Some(protocol) = &run.protocol {
-        let known = file.protocol.get(protocol);
-        let known =
-            known.ok_or_else(|| wrong(name, format!("row {}: no protocol `{protocol}`", row.name)))?;
-        set.extend(typed_set(name, known)?);
-    }
-    set.extend(typed_set(name, &run.set)?);
-    if let Some(protocol) = &run.protocol {
-        set.extend(typed_set(name, &chosen.set)?);
-        set.extend(chosen.protocol.get(protocol).map_or(Ok(BTreeMap::new()), |set| typed_set(name, set))?);
-    }
+    let settings = |protocol: Option<&String>, own: &Set| settings(name, file, chosen, row, protocol, own);
+    let set = settings(run.protocol.as_ref(), &run.set)?;
+    let init = match &run.init {
+        Some(init) => Some((init.dataset.clone(), settings(init.protocol.as_ref(), &init.set)?)),
+        None => None,
+    };
     let mut rows = vec![Row {
         name: row.name.clone(),
         run: Some(Run {
             learner: run.learner.clone(),
             reads: run.reads,
             set,
+            init,
             follows: run.protocol.is_some(),
         }),
         dataset: row.dataset.clone(),
+        average: Vec::new(),
         value,
         runs,
         theirs,
@@ -336,6 +347,30 @@ fn expand(
     Ok(rows)
 }
 
+/// The settings of a run: those of its protocol, its own, and those of the scale.
+fn settings(
+    name: &str,
+    file: &File,
+    chosen: &ScaleOfFile,
+    row: &RowOfFile,
+    protocol: Option<&String>,
+    own: &Set,
+) -> Result<BTreeMap<String, String>> {
+    let mut set = BTreeMap::new();
+    if let Some(protocol) = protocol {
+        let known = file.protocol.get(protocol);
+        let known =
+            known.ok_or_else(|| wrong(name, format!("row {}: no protocol `{protocol}`", row.name)))?;
+        set.extend(typed_set(name, known)?);
+    }
+    set.extend(typed_set(name, own)?);
+    if let Some(protocol) = protocol {
+        set.extend(typed_set(name, &chosen.set)?);
+        set.extend(chosen.protocol.get(protocol).map_or(Ok(BTreeMap::new()), |set| typed_set(name, set))?);
+    }
+    Ok(set)
+}
+
 /// The paper's numbers for a row.
 fn theirs(
     name: &str,
@@ -350,7 +385,8 @@ fn theirs(
         }
         let one =
             |&value: &f64| PublishedCell { value, printed: format!("{value:.2}"), runs: None, spread: None };
-        return Ok(numbers.iter().map(|value| Some(one(value))).collect());
+        // The paper may print only some of a row: the others are `nan`.
+        return Ok(numbers.iter().map(|value| (!value.is_nan()).then(|| one(value))).collect());
     }
     let Some(learner) = &row.theirs else { return Ok(vec![None; columns.len()]) };
     let Some(paper) = &file.numbers else {
@@ -364,8 +400,11 @@ fn theirs(
             && is_same_source(&number.source, &file.source)
     };
     let numbers: Vec<&Number> = published().iter().filter(fits).collect();
+    let averaged = |other: &&RowOfFile| row.average.contains(&other.name);
+    let averaged: BTreeSet<&str> =
+        file.row.iter().filter(averaged).filter_map(|other| other.dataset.as_deref()).collect();
     let found: Vec<Option<PublishedCell>> =
-        columns.iter().map(|column| number_of(&numbers, row, column)).collect();
+        columns.iter().map(|column| number_of(&numbers, row, column, &averaged)).collect();
     if found.iter().all(Option::is_none) {
         let what = format!("row {}: {paper} has no number of {learner} in {}", row.name, file.source);
         return Err(Error::usage(format!("experiment {name}: {what}")));
@@ -380,7 +419,13 @@ fn is_same_source(one: &str, other: &str) -> bool {
 }
 
 /// The number that a column shows, found by what it is a number of.
-fn number_of(numbers: &[&Number], row: &RowOfFile, column: &Column) -> Option<PublishedCell> {
+/// What a row averages, `averaged`, the paper has as one number, too.
+fn number_of(
+    numbers: &[&Number],
+    row: &RowOfFile,
+    column: &Column,
+    averaged: &BTreeSet<&str>,
+) -> Option<PublishedCell> {
     let oracle = |set: &Set| set.get("oracle-length").is_some_and(|flag| flag.as_bool() == Some(true));
     let is_oracle = row.run.as_ref().is_some_and(|run| oracle(&run.set))
         || column.set.get("oracle-length").is_some_and(|flag| flag == "true");
@@ -391,11 +436,15 @@ fn number_of(numbers: &[&Number], row: &RowOfFile, column: &Column) -> Option<Pu
         // Subsets have names as parts have.
         part = format!("{part}-{subset}");
     }
-    let dataset = row.dataset.as_ref().unwrap_or(&column.dataset).replace("{run}", "1");
+    let dataset = averaged.first().map(|&dataset| dataset.to_owned());
+    let dataset = dataset.or_else(|| row.dataset.clone()).unwrap_or_else(|| column.dataset.clone());
+    let dataset = dataset.replace("{run}", "1");
     let is_bleu = column.metric.as_deref() == Some("bleu");
     let fits = |number: &&&Number| {
         let what = compared(number);
-        (what.decoding == Decoding::OracleLength) == is_oracle
+        let places: BTreeSet<&str> = what.places.iter().map(|place| place.dataset.as_str()).collect();
+        (averaged.is_empty() || places == *averaged)
+            && (what.decoding == Decoding::OracleLength) == is_oracle
             && (number.metric == "bleu") == is_bleu
             && what.places.iter().any(|place| {
                 let same = place.filter.as_ref().map(|filter| (filter.fact.to_owned(), filter.value.clone()));

@@ -152,6 +152,8 @@ pub struct Row {
     pub run: Option<Run>,
     /// The dataset, in the place of the columns'.
     pub dataset: Option<String>,
+    /// The rows whose mean it is, if it is not run itself.
+    pub average: Vec<String>,
     /// The value of a column's fact that counts in this row, where the column has none.
     pub value: Option<String>,
     /// How often it is run.
@@ -181,6 +183,8 @@ pub struct Run {
     pub reads: Option<Symbols>,
     /// Its settings.
     pub set: BTreeMap<String, String>,
+    /// The dataset and the settings of the run that it fine-tunes.
+    pub init: Option<(String, BTreeMap<String, String>)>,
     /// Whether it follows a protocol of the experiment, as networks do and searches do not.
     pub follows: bool,
 }
@@ -225,11 +229,22 @@ impl Experiment {
         let mut set = run.set.clone();
         set.extend(column.set.clone().into_iter().filter(|_| run.follows));
         set.extend(column.vary.clone());
-        let given: Vec<String> = set.iter().map(|(name, value)| format!("{name}={value}")).collect();
-        spec.set(&given).map_err(in_row)?;
+        if let Some((dataset, set)) = &run.init {
+            let mut init = RunSpec::new(dataset, &run.learner).map_err(in_row)?;
+            init.set(&given(set)).map_err(in_row)?;
+            self.ask(&mut init, run, column, number);
+            spec.fine_tune(init).map_err(in_row)?;
+        }
+        spec.set(&given(&set)).map_err(in_row)?;
         if let Some(metric) = &column.metric {
             spec.judge_by(metric).map_err(in_row)?;
         }
+        self.ask(&mut spec, run, column, number);
+        Ok(Some(spec))
+    }
+
+    /// What a run is asked, on which data, and its number.
+    fn ask(&self, spec: &mut RunSpec, run: &Run, column: &Column, number: u64) {
         let evaluation = self.evaluation_of(column);
         spec.source = self.data.clone();
         spec.with = self.with.clone();
@@ -239,7 +254,6 @@ impl Experiment {
         spec.limit = self.limit;
         spec.reads = run.reads;
         spec.learner_seed = number;
-        Ok(Some(spec))
     }
 
     /// Everything that a model is evaluated on for this column: what all columns of its dataset show, so that they are one
@@ -287,8 +301,10 @@ impl Experiment {
             for row in self.rows.iter().filter(|row| number < row.runs && is_row(row)) {
                 let columns = self.columns.iter().filter(|column| is_column(column));
                 for spec in self.specs_of_row(row, columns, number)? {
-                    if known.insert(spec.key()?) {
-                        specs.push(spec);
+                    for spec in spec.init.as_deref().into_iter().chain([&spec]) {
+                        if known.insert(spec.key()?) {
+                            specs.push(spec.clone());
+                        }
                     }
                 }
             }
@@ -307,6 +323,9 @@ impl Experiment {
                         name.push_str(", ");
                     }
                     name.push_str(&row.name);
+                    if let Some(init) = &spec.init {
+                        names.insert(init.key()?, "to be fine-tuned".to_owned());
+                    }
                 }
             }
         }
@@ -319,8 +338,10 @@ impl Experiment {
         let mut runs: HashMap<String, u64> = HashMap::new();
         for row in self.rows.iter().filter(|row| row.runs > 0) {
             for spec in self.specs_of_row(row, self.columns.iter(), 0)? {
-                let known = runs.entry(spec.key()?).or_default();
-                *known = row.runs.max(*known);
+                for spec in spec.init.as_deref().into_iter().chain([&spec]) {
+                    let known = runs.entry(spec.key()?).or_default();
+                    *known = row.runs.max(*known);
+                }
             }
         }
         Ok(runs.values().sum())
@@ -344,6 +365,11 @@ impl Experiment {
         }
         Ok(specs)
     }
+}
+
+/// Settings as `--set` takes them.
+fn given(set: &BTreeMap<String, String>) -> Vec<String> {
+    set.iter().map(|(name, value)| format!("{name}={value}")).collect()
 }
 
 /// An error in the text of an experiment.

@@ -110,6 +110,12 @@ impl Outcome {
             ours.push(of_row);
             points.push(sizes(&experiment, row, &read)?);
         }
+        for (i, row) in experiment.rows.iter().enumerate().filter(|(_, row)| !row.average.is_empty()) {
+            let named = |other: &Row| row.average.contains(&other.name);
+            let places: Vec<usize> =
+                (0..ours.len()).filter(|&other| named(&experiment.rows[other])).collect();
+            ours[i] = (0..experiment.columns.len()).map(|column| average(&ours, &places, column)).collect();
+        }
         Ok(Self { experiment, ours, points })
     }
 
@@ -147,6 +153,20 @@ impl Outcome {
         let theirs = self.experiment.rows[row].theirs.iter().flatten();
         theirs.filter_map(|theirs| theirs.runs).max().map_or(String::new(), |runs| runs.to_string())
     }
+}
+
+/// The mean of rows in a column, for each number of a run that all of them have.
+pub(super) fn average(ours: &[Vec<Measured>], rows: &[usize], column: usize) -> Measured {
+    let cells = || rows.iter().map(|&row| &ours[row][column]);
+    let runs = cells().map(Measured::runs).min().unwrap_or_default();
+    let of_run = |run: usize| {
+        let values = cells().filter_map(|cell| match cell {
+            Measured::Runs(values) => values.get(run),
+            _ => None,
+        });
+        values.sum::<f64>() / rows.len() as f64
+    };
+    Measured::Runs((0..runs).map(of_run).collect())
 }
 
 /// What there is of one cell.

@@ -9,13 +9,14 @@ use super::Outcome;
 pub(crate) fn lines(outcome: &Outcome) -> Vec<Vec<String>> {
     let mut lines = Vec::new();
     for (i, row) in outcome.experiment.rows.iter().enumerate() {
-        if row.run.is_some() {
+        let is_ours = row.run.is_some() || !row.average.is_empty();
+        if is_ours {
             let mut line = vec![row.heading(), "ours".to_owned(), outcome.runs(i)];
             line.extend(outcome.ours[i].iter().map(super::Measured::printed));
             lines.push(line);
         }
-        if row.theirs.iter().any(Option::is_some) || row.run.is_none() {
-            let name = if row.run.is_some() { String::new() } else { row.name.clone() };
+        if row.theirs.iter().any(Option::is_some) || !is_ours {
+            let name = if is_ours { String::new() } else { row.name.clone() };
             let mut line = vec![name, "theirs".to_owned(), outcome.their_runs(i)];
             let printed = |theirs: &Option<super::PublishedCell>| {
                 theirs.as_ref().map_or(String::new(), |theirs| theirs.printed.clone())

@@ -233,3 +233,38 @@ fn read_columns() -> Experiment {
     "#;
     Experiment::read("x", text, Scale::Cpu).unwrap()
 }
+
+#[test]
+fn rows_that_fine_tune_bring_what_they_begin_from_and_a_mean_has_its_number() {
+    let table = Experiment::named("hint/table-4", Scale::Cpu).unwrap();
+    let specs = table.specs().unwrap();
+    let (tuned, trained): (Vec<_>, Vec<_>) = specs.iter().partition(|spec| spec.init.is_some());
+    assert_eq!((tuned.len(), trained.len() as u64), (24, table.run_count().unwrap() - 24));
+    for spec in &tuned {
+        let init = spec.init.as_ref().unwrap();
+        let place = specs.iter().position(|other| other.key().unwrap() == init.key().unwrap());
+        assert!(place < specs.iter().position(|other| other == *spec), "{spec} begins from {init}");
+        // What is not given is as it was in training.
+        assert_eq!(spec.settings.get("hidden"), init.settings.get("hidden"));
+        assert_eq!((&spec.settings["mix"], &spec.settings["steps"]), (&0.5.into(), &1000.into()));
+    }
+    // Table 2 trains the same models, so one folder serves both.
+    let others = Experiment::named("hint/table-2", Scale::Cpu).unwrap().specs().unwrap();
+    let shared = |spec: &&&RunSpec| others.iter().any(|other| other.key().unwrap() == spec.key().unwrap());
+    assert_eq!(trained.iter().filter(shared).count(), 2);
+
+    let overall = table.rows.iter().position(|row| row.name == "overall, lstm-attn").unwrap();
+    let printed = |cell: &Option<PublishedCell>| cell.as_ref().unwrap().printed.clone();
+    assert_eq!(printed(table.rows[overall].theirs.last().unwrap()), "31.6");
+    let empty = tempfile::tempdir().unwrap();
+    let outcome = Outcome::collect(table, empty.path(), &BTreeMap::new()).unwrap();
+    assert!(outcome.ours[overall].iter().all(|cell| cell.printed() == "not run"));
+}
+
+#[test]
+fn a_row_that_averages_has_the_mean_of_each_run() {
+    let ours = [vec![Measured::Runs(vec![10.0, 20.0])], vec![Measured::Runs(vec![30.0, 50.0, 7.0])]];
+    assert_eq!(outcome::average(&ours, &[0, 1], 0), Measured::Runs(vec![20.0, 35.0]));
+    let open = [vec![Measured::Runs(vec![10.0])], vec![Measured::Failed("no".to_owned())]];
+    assert_eq!(outcome::average(&open, &[0, 1], 0), Measured::Runs(Vec::new()));
+}

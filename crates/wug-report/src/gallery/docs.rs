@@ -38,6 +38,7 @@ docs! {
     "results/cogs"
     "results/hint"
     "results/induced"
+    "results/mns"
     "results/mt"
     "results/nacs"
     "results/recogs"
@@ -50,6 +51,7 @@ docs! {
 figures! {
     "hint-figure-3-data.svg"
     "hint-figure-3-model.svg"
+    "hint-figure-a4.svg"
     "hint-figure-a5-dependency.svg"
     "hint-figure-a5-depth.svg"
     "hint-figure-a5-length.svg"

@@ -7,6 +7,7 @@
 mod bars;
 mod heat;
 mod lines;
+mod map;
 mod scatter;
 mod tree;
 
@@ -15,6 +16,7 @@ use std::fmt::Write;
 pub use bars::{BarPlot, BarSeries};
 pub use heat::HeatMap;
 pub use lines::{LinePlot, LineSeries, Point};
+pub use map::MapPlot;
 pub use scatter::{FittedLine, ScatterPlot, ScatterSeries};
 pub use tree::Tree;
 

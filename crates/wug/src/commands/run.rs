@@ -3,8 +3,9 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::time::Instant;
 
-use wug_data::{Dataset, Error, Result};
+use wug_data::{Dataset, Error, Result, write_file};
 use wug_learn::{Answer, Answering, Progress};
+use wug_report::embedding_map;
 use wug_run::{Existing, Options, Prepared, RunRecord, RunSpec, Scored, SeedScores, SeedSummary};
 
 use crate::args::Run;
@@ -30,6 +31,11 @@ pub(crate) fn run(args: &Run) -> Done {
     }
     let run = prepared.execute(&options)?;
     progress.finish(run.training.as_ref(), begun.elapsed(), options.folder.as_deref());
+    if let Some(path) = &args.embedding_map {
+        let title = format!("{} of {} on symbols (t-SNE)", prepared.spec.learner, prepared.spec.dataset);
+        let svg = embedding_map(&title, &run.symbol_vectors).unwrap_or_default();
+        write_file(path, |out| out.write_all(svg.as_bytes()))?;
+    }
     if args.json {
         return json(&run.scores);
     }
@@ -68,6 +74,8 @@ fn options<'a>(
             (None, false) => Existing::Refuse,
         },
         trained: args.trained.clone(),
+        init: args.init_checkpoint.clone(),
+        symbol_vectors: args.embedding_map.is_some(),
         time_limit: args.time_limit,
         interrupted: &INTERRUPTED,
         progress,
@@ -125,6 +133,10 @@ fn spec(args: &Run) -> Result<RunSpec> {
         return Ok(spec);
     };
     let mut spec = RunSpec::new(dataset, learner)?;
+    if let Some(folder) = &args.init_checkpoint {
+        let none = || Error::usage(format!("{}: there is no run to fine-tune", folder.display()));
+        spec.fine_tune(RunRecord::read(folder)?.ok_or_else(none)?.spec)?;
+    }
     let device = args.device.iter().map(|device| format!("device={device}"));
     let given: Vec<String> = args.settings.iter().cloned().chain(device).collect();
     spec.set(&given)?;
