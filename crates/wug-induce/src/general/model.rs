@@ -45,15 +45,15 @@ pub(crate) fn propose<S: AsRef<str>, T: AsRef<str>>(
 ) -> Option<GeneralModel> {
     let (words, ends, rows) = read(pairs);
     let effort = Effort::new(budget, until, verbose);
+    let attempts = attempts(&rows, &words);
     let mut best: Option<GeneralModel> = None;
-    for (format, mentions) in readings(&rows, &words) {
-        for level in [Level::Rows, Level::Symbols, Level::Phrases] {
-            if !effort.begin(0.4) {
+    for share in PASSES {
+        let mut cut = Vec::new();
+        for (format, mentions, level) in &attempts {
+            if !effort.begin(share) {
                 return best;
             }
-            let Some(model) = attempt(&words, &rows, &format, mentions.as_ref(), level, &effort) else {
-                continue;
-            };
+            let model = attempt(&words, &rows, format, mentions.as_ref(), *level, &effort);
             if verbose {
                 eprintln!(
                     "{format:?} {level:?}: {:.0} bits, right {:.4}, rules {}, steps {}",
@@ -63,7 +63,8 @@ pub(crate) fn propose<S: AsRef<str>, T: AsRef<str>>(
                     effort.steps()
                 );
             }
-            let done = model.right >= 0.995 && model.grammar.rules.len() <= 14 && level != Level::Phrases;
+            let done = model.right >= 0.995 && model.grammar.rules.len() <= 14 && *level != Level::Phrases;
+            cut.push(effort.is_spent());
             if best.as_ref().is_none_or(|best| model.bits < best.bits) {
                 best = Some(GeneralModel { ends: ends.clone(), ..model });
             }
@@ -71,8 +72,27 @@ pub(crate) fn propose<S: AsRef<str>, T: AsRef<str>>(
                 return best;
             }
         }
+        if !cut.contains(&true) {
+            break;
+        }
     }
     best
+}
+
+/// The share of the budget that each attempt has in the first pass and in the second. A level that needs many steps must
+/// not keep a later one, where the language may be simple, from being reached.
+const PASSES: [f64; 2] = [0.08, 0.4];
+
+/// The readings of the targets with the levels that are tried, in their order.
+fn attempts(rows: &[TokenRow], words: &Words) -> Vec<(Format, Option<Mentions>, Level)> {
+    let levels = |format: &Format| match format {
+        Format::Int | Format::Digits | Format::Record(_) => &[Level::Rows, Level::Symbols][..],
+        Format::Str | Format::Split(_) => &[Level::Rows, Level::Symbols, Level::Phrases][..],
+    };
+    let of_reading = |(format, mentions): (Format, Option<Mentions>)| {
+        levels(&format).iter().map(move |&level| (format.clone(), mentions.clone(), level))
+    };
+    readings(rows, words).into_iter().flat_map(of_reading).collect()
 }
 
 /// The ways to read the targets: formats, and numbers as mentions where they can be.
@@ -94,7 +114,7 @@ fn attempt(
     mentions: Option<&Mentions>,
     level: Level,
     effort: &Effort,
-) -> Option<GeneralModel> {
+) -> GeneralModel {
     let all = rows.len();
     let mut rows: Vec<Row> = rows
         .iter()
@@ -121,9 +141,6 @@ fn attempt(
     let real = rows.len();
     let mut extra = Vec::new();
     if level == Level::Phrases {
-        if matches!(format, Format::Int | Format::Digits | Format::Record(_)) {
-            return None;
-        }
         let bracket = |token: Token| match &words.show(token)[..] {
             "(" | "[" | "{" | "<" => 1,
             ")" | "]" | "}" | ">" => -1,
@@ -144,7 +161,7 @@ fn attempt(
     right *= real as f64 / all.max(1) as f64;
     (bits, right) = (round(bits), round(right));
     let mentions = mentions.cloned();
-    Some(GeneralModel {
+    GeneralModel {
         words: words.clone(),
         ends: Ends::default(),
         format: format.clone(),
@@ -152,7 +169,7 @@ fn attempt(
         grammar,
         bits,
         right,
-    })
+    }
 }
 
 /// Bits of the description, and the share of the rows that come out right.

@@ -24,6 +24,8 @@ const SHORTEST_ROWS: usize = 320;
 const RANDOM_ROWS: usize = 160;
 /// Frames of a round that are synthesised.
 const FRAMES: usize = 200;
+/// Frames between which it is asked whether the budget is spent.
+const CHUNK: usize = 16;
 /// Lines of a table.
 const LINES: usize = 400;
 /// Frames of a round for which programs with branches are tried.
@@ -262,53 +264,54 @@ impl<'a> Search<'a> {
         }
         ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         ranked.truncate(FRAMES);
-        let language = &self.grammar.language;
-        let found: Vec<Vec<Candidate>> = ranked
-            .into_par_iter()
-            .enumerate()
-            .map(|(rank, (_, pattern, mut entries))| {
-                if self.effort.is_stopped() {
-                    return Vec::new();
-                }
-                let mut hasher = DefaultHasher::new();
-                pattern.hash(&mut hasher);
-                let seed = hasher.finish();
-                if entries.len() > LINES {
-                    let mut random = Random::new(seed);
-                    let rest = entries.split_off(LINES * 5 / 8);
-                    entries.extend(
-                        random.sample(rest.len(), LINES * 3 / 8).into_iter().map(|i| rest[i].clone()),
-                    );
-                }
-                let pattern_bits = self.pattern_bits(&pattern);
-                let found = programs(
-                    &entries,
-                    language,
-                    seed,
-                    &|row| self.bits[row as usize],
-                    rank < BRANCHED,
-                    self.effort,
-                );
-                found
-                    .into_iter()
-                    .map(|Found { program, rows, bits }| Candidate {
-                        pattern: pattern.clone(),
-                        rule_bits: pattern_bits + program.bits(language.token_bits),
-                        program,
-                        rows,
-                        bits: bits + pattern_bits,
-                    })
-                    .filter(|candidate| self.gain(candidate, |_| true) > 0.0)
-                    .collect()
-            })
-            .collect();
+        let mut found: Vec<Candidate> = Vec::new();
+        // Whether the budget is spent is asked between chunks, so that it does not depend on the number of threads.
+        for (number, chunk) in ranked.chunks(CHUNK).enumerate() {
+            if self.effort.is_spent() {
+                break;
+            }
+            let each = chunk.par_iter().enumerate().map(|(i, (_, pattern, entries))| {
+                let branches = number * CHUNK + i < BRANCHED;
+                self.candidates_of(pattern, entries, branches)
+            });
+            found.extend(each.collect::<Vec<_>>().into_iter().flatten());
+        }
         let known = |candidate: &Candidate| {
             self.grammar
                 .rules
                 .iter()
                 .any(|rule| rule.pattern == candidate.pattern && rule.program == candidate.program)
         };
-        found.into_iter().flatten().filter(|candidate| !known(candidate)).collect()
+        found.into_iter().filter(|candidate| !known(candidate)).collect()
+    }
+
+    /// Candidates for rules with one pattern.
+    fn candidates_of(&self, pattern: &[Symbol], entries: &[Entry], branches: bool) -> Vec<Candidate> {
+        if self.effort.is_stopped() {
+            return Vec::new();
+        }
+        let language = &self.grammar.language;
+        let mut hasher = DefaultHasher::new();
+        pattern.hash(&mut hasher);
+        let seed = hasher.finish();
+        let mut entries = entries.to_vec();
+        if entries.len() > LINES {
+            let mut random = Random::new(seed);
+            let rest = entries.split_off(LINES * 5 / 8);
+            entries.extend(random.sample(rest.len(), LINES * 3 / 8).into_iter().map(|i| rest[i].clone()));
+        }
+        let pattern_bits = self.pattern_bits(pattern);
+        let found =
+            programs(&entries, language, seed, &|row| self.bits[row as usize], branches, self.effort);
+        let candidate = |Found { program, rows, bits }: Found| Candidate {
+            pattern: pattern.to_vec(),
+            rule_bits: pattern_bits + program.bits(language.token_bits),
+            program,
+            rows,
+            bits: bits + pattern_bits,
+        };
+        let pays = |candidate: &Candidate| self.gain(candidate, |_| true) > 0.0;
+        found.into_iter().map(candidate).filter(pays).collect()
     }
 
     fn gain(&self, candidate: &Candidate, counts: impl Fn(u32) -> bool) -> f64 {
