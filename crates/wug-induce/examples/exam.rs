@@ -29,7 +29,6 @@ fn main() -> std::io::Result<()> {
             "--hold-out" => hold_out = true,
             "--verbose" => settings.verbose = true,
             "--save" => save = true,
-            "--long" => settings.budget = std::time::Duration::from_secs(900),
             folder if Path::new(folder).join("train.tsv").exists() => folders.push(folder.into()),
             folder => {
                 let inside = std::fs::read_dir(folder)?.filter_map(|entry| Some(entry.ok()?.path()));

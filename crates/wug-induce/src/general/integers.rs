@@ -166,8 +166,8 @@ fn enumerate(
             }
         }
     }
-    // A pair is as much work as two or three steps of a chart.
-    effort.charge(all.len() + 5 * pairs / 2);
+    // A pair is as much work as a step of a chart.
+    effort.charge(all.len() + pairs);
     known.seen.get(targets).map(|&number| known.expr(number))
 }
 

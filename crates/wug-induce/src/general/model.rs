@@ -45,46 +45,58 @@ pub(crate) fn propose<S: AsRef<str>, T: AsRef<str>>(
 ) -> Option<GeneralModel> {
     let (words, ends, rows) = read(pairs);
     let effort = Effort::new(budget, until, verbose);
-    let attempts = attempts(&rows, &words);
     let mut best: Option<GeneralModel> = None;
+    let mut open = attempts(&rows, &words);
     for share in PASSES {
         let mut cut = Vec::new();
-        for (format, mentions, level) in &attempts {
+        for attempt in open {
             if !effort.begin(share) {
                 return best;
             }
-            let model = attempt(&words, &rows, format, mentions.as_ref(), *level, &effort);
+            let model = try_one(&words, &rows, &attempt, &effort);
+            if effort.is_spent() {
+                cut.push(attempt);
+            }
             if verbose {
+                let (rules, steps) = (model.grammar.rules.len(), effort.steps());
+                let (bits, right) = (model.bits, model.right);
                 eprintln!(
-                    "{format:?} {level:?}: {:.0} bits, right {:.4}, rules {}, steps {}",
-                    model.bits,
-                    model.right,
-                    model.grammar.rules.len(),
-                    effort.steps()
+                    "{:?}: {bits:.0} bits, right {right:.4}, rules {rules}, steps {steps}",
+                    model.format
                 );
             }
-            let done = model.right >= 0.995 && model.grammar.rules.len() <= 14 && *level != Level::Phrases;
-            cut.push(effort.is_spent());
+            let is_simple = model.right >= EXPLAINED && model.grammar.rules.len() <= SIMPLE;
             if best.as_ref().is_none_or(|best| model.bits < best.bits) {
                 best = Some(GeneralModel { ends: ends.clone(), ..model });
             }
-            if done {
+            if is_simple {
                 return best;
             }
         }
-        if !cut.contains(&true) {
+        let is_short = |best: &GeneralModel| best.right >= EXPLAINED && best.grammar.rules.len() <= SHORT;
+        if best.as_ref().is_some_and(is_short) {
             break;
         }
+        open = cut;
     }
     best
 }
+
+/// The share of training that a grammar explains which ends the search: at once if it has few rules, and after the first
+/// pass if it is short. A longer one may be that of a hypothesis that does not fit.
+const EXPLAINED: f64 = 0.995;
+const SIMPLE: usize = 5;
+const SHORT: usize = 14;
 
 /// The share of the budget that each attempt has in the first pass and in the second. A level that needs many steps must
 /// not keep a later one, where the language may be simple, from being reached.
 const PASSES: [f64; 2] = [0.08, 0.4];
 
-/// The readings of the targets with the levels that are tried, in their order.
-fn attempts(rows: &[TokenRow], words: &Words) -> Vec<(Format, Option<Mentions>, Level)> {
+/// A way to read the targets, and how much is assumed of words.
+type Attempt = (Format, Option<Mentions>, Level);
+
+/// The attempts, in their order.
+fn attempts(rows: &[TokenRow], words: &Words) -> Vec<Attempt> {
     let levels = |format: &Format| match format {
         Format::Int | Format::Digits | Format::Record(_) => &[Level::Rows, Level::Symbols][..],
         Format::Str | Format::Split(_) => &[Level::Rows, Level::Symbols, Level::Phrases][..],
@@ -107,14 +119,13 @@ fn readings(rows: &[TokenRow], words: &Words) -> Vec<(Format, Option<Mentions>)>
     formats.into_iter().map(|format| (format, None)).collect()
 }
 
-fn attempt(
+fn try_one(
     words: &Words,
     rows: &[TokenRow],
-    format: &Format,
-    mentions: Option<&Mentions>,
-    level: Level,
+    (format, mentions, level): &Attempt,
     effort: &Effort,
 ) -> GeneralModel {
+    let level = *level;
     let all = rows.len();
     let mut rows: Vec<Row> = rows
         .iter()
@@ -160,7 +171,7 @@ fn attempt(
     }
     right *= real as f64 / all.max(1) as f64;
     (bits, right) = (round(bits), round(right));
-    let mentions = mentions.cloned();
+    let mentions = mentions.clone();
     GeneralModel {
         words: words.clone(),
         ends: Ends::default(),

@@ -121,9 +121,7 @@ impl<'a> Search<'a> {
         links::relink(&mut self.grammar, &self.rows[..self.real], 1000, 2, self.effort);
         self.prune();
         links::relink(&mut self.grammar, &self.rows[..self.real], 1500, 2, self.effort);
-        links::sparsify(&mut self.grammar, &self.rows[..self.real], self.effort);
-        links::coerce(&mut self.grammar);
-        links::discriminate(&mut self.grammar, &self.rows[..self.real], 600, 6, self.effort);
+        links::settle(&mut self.grammar, &self.rows[..self.real], self.effort);
     }
 
     /// Whether the grammar derives the target of a row.
@@ -301,8 +299,7 @@ impl<'a> Search<'a> {
             entries.extend(random.sample(rest.len(), LINES * 3 / 8).into_iter().map(|i| rest[i].clone()));
         }
         let pattern_bits = self.pattern_bits(pattern);
-        let found =
-            programs(&entries, language, seed, &|row| self.bits[row as usize], branches, self.effort);
+        let found = programs(&entries, language, seed, &|row| self.bits[row as usize], branches, self.effort);
         let candidate = |Found { program, rows, bits }: Found| Candidate {
             pattern: pattern.to_vec(),
             rule_bits: pattern_bits + program.bits(language.token_bits),

@@ -344,12 +344,7 @@ fn tests(examples: &[Example<'_>]) -> [Vec<Test>; 2] {
     [keys, comparisons]
 }
 
-fn branch(
-    test: &Test,
-    examples: &[Example<'_>],
-    language: &Language,
-    effort: &Effort,
-) -> Option<Program> {
+fn branch(test: &Test, examples: &[Example<'_>], language: &Language, effort: &Effort) -> Option<Program> {
     let mut groups: BTreeMap<Value, Vec<Example<'_>>> = BTreeMap::new();
     for example in examples {
         groups.entry(test.of(example.values, |_| true)?).or_default().push(*example);
