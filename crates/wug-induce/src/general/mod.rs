@@ -21,6 +21,7 @@ mod program;
 mod random;
 mod read;
 mod search;
+mod split;
 mod strings;
 mod synthesis;
 mod units;

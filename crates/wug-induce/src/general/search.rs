@@ -10,9 +10,11 @@ use super::chart::{Bounds, Chart, parse};
 use super::effort::Effort;
 use super::grammar::{Grammar, Symbol};
 use super::links;
+use super::model::measure;
 use super::program::{Atom, IntExpr, Key, Program};
 use super::random::Random;
 use super::read::{Row, value_bits};
+use super::split;
 use super::synthesis::{Entry, Found, programs};
 use super::units::{Units, frames, hole_values, list_frame, units};
 use super::value::Value;
@@ -118,10 +120,41 @@ impl<'a> Search<'a> {
         links::relink(&mut self.grammar, &self.rows[..self.real], 1000, 3, self.effort);
         self.refactor();
         self.unify_keys();
-        links::relink(&mut self.grammar, &self.rows[..self.real], 1000, 2, self.effort);
+        let split = self.split();
+        self.finish();
+        if let Some(split) = split {
+            let whole = std::mem::replace(&mut self.grammar, split);
+            self.finish();
+            let bits = |grammar: &Grammar| measure(grammar, &self.rows[..self.real], self.effort).0;
+            if bits(&whole) < bits(&self.grammar) {
+                self.grammar = whole;
+            }
+        }
+    }
+
+    /// What is left to do when the rules are known.
+    fn finish(&mut self) {
+        let rows = &self.rows[..self.real];
+        links::relink(&mut self.grammar, rows, 1000, 2, self.effort);
         self.prune();
-        links::relink(&mut self.grammar, &self.rows[..self.real], 1500, 2, self.effort);
-        links::settle(&mut self.grammar, &self.rows[..self.real], self.effort);
+        links::relink(&mut self.grammar, rows, 1500, 2, self.effort);
+        links::settle(&mut self.grammar, rows, self.effort);
+    }
+
+    /// The grammar with rules for the branches of rules that go by words, if there are such.
+    fn split(&self) -> Option<Grammar> {
+        let mut grammar = self.grammar.clone();
+        let mut is_split = false;
+        for number in (0..grammar.rules.len()).rev() {
+            let Some(rules) = split::branches(&grammar, &grammar.rules[number]) else { continue };
+            is_split = true;
+            grammar.remove(number);
+            for (pattern, program) in rules {
+                let bits = self.pattern_bits(&pattern) + program.bits(grammar.language.token_bits);
+                grammar.add(pattern, program, bits);
+            }
+        }
+        is_split.then_some(grammar)
     }
 
     /// Whether the grammar derives the target of a row.
