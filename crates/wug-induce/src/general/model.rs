@@ -184,7 +184,7 @@ fn try_one(
 }
 
 /// Bits of the description, and the share of the rows that come out right.
-pub(crate) fn measure(grammar: &Grammar, rows: &[Row], effort: &Effort) -> (f64, f64) {
+fn measure(grammar: &Grammar, rows: &[Row], effort: &Effort) -> (f64, f64) {
     use rayon::prelude::*;
     let drawn = super::random::Random::new(5).sample(rows.len(), 600);
     let wrong: Vec<f64> = drawn
