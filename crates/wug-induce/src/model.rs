@@ -29,7 +29,7 @@ use crate::symbols::{Child, Sym};
 /// Settings of the learner: one set for all data.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// Time after which the best grammar so far is used.
+    /// Time after which the best grammar so far is used, however many steps are left.
     pub budget: Duration,
     /// Steps of the general search, which take about a minute on two cores.
     pub steps: u64,
@@ -70,7 +70,7 @@ pub enum Without {
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { budget: Duration::from_secs(60), steps: 400_000_000, without: None, verbose: false }
+        Self { budget: Duration::from_secs(600), steps: 400_000_000, without: None, verbose: false }
     }
 }
 
@@ -148,15 +148,16 @@ pub fn learn<S: AsRef<str>, T: AsRef<str>>(
     let words: usize = pairs.iter().map(|(source, _)| source.as_ref().split_whitespace().count()).sum();
     let is_long = words > LONG_SOURCES * pairs.len();
     // Where few rows are not explained soon, they are left to the general search.
-    let share = if pairs.len() < FEW_ROWS { 5 } else { 1 };
-    let templates = Plan::new(&Settings { budget: settings.budget / share, ..settings.clone() });
+    let time = if pairs.len() < FEW_ROWS { TEMPLATE_TIME.min(settings.budget) } else { settings.budget };
+    let templates = Plan::new(&Settings { budget: time, ..settings.clone() });
     let first = (plan.has(Without::Templates) && !is_long).then(|| learn_templates(texts(), &templates));
     let mut judged = None;
     if let Some(model) = &first {
         let description = model.describe(&pairs);
         let short = 20.0 * (pairs.len() as f64).sqrt();
         let is_short = description.right >= NEARLY_ALL && description.rule_bits <= short;
-        if model.backwards || is_short || !plan.has(Without::General) {
+        let stands = model.backwards || is_short && extrapolates(&pairs, &templates);
+        if stands || !plan.has(Without::General) {
             return first.expect("it was just looked at");
         }
         judged = Some(description);
@@ -175,8 +176,39 @@ pub fn learn<S: AsRef<str>, T: AsRef<str>>(
     }
 }
 
-/// Fewer rows than this get a fifth of the time for templates.
+/// Whether templates that are learned from the shorter rows predict the longer ones. A grammar with a rule for each length
+/// explains training and is short where the rows are few, but it has not found the language.
+fn extrapolates<S: AsRef<str>, T: AsRef<str>>(pairs: &[(S, T)], plan: &Plan) -> bool {
+    if pairs.len() >= FEW_ROWS {
+        return true;
+    }
+    let mut rows: Vec<(usize, &str, &str)> = pairs
+        .iter()
+        .map(|(source, target)| {
+            (source.as_ref().split_whitespace().count(), source.as_ref(), target.as_ref())
+        })
+        .collect();
+    rows.sort_by_key(|row| row.0);
+    let Some(&(longest, ..)) = rows.get(rows.len() * 7 / 10) else { return true };
+    let texts = |rows: &[(usize, &str, &str)]| -> Vec<(String, String)> {
+        rows.iter().map(|&(_, source, target)| (source.to_owned(), target.to_owned())).collect()
+    };
+    let at = rows.partition_point(|row| row.0 <= longest);
+    // Where few rows are longer, those of the longest of the others are asked too.
+    let at = if rows.len() - at < rows.len() / 20 { rows.partition_point(|row| row.0 < longest) } else { at };
+    let (shorter, longer) = rows.split_at(at);
+    if shorter.is_empty() || longer.is_empty() {
+        return true;
+    }
+    learn_templates(texts(shorter), plan).describe(&texts(longer)).right >= EXTRAPOLATED
+}
+
+/// The share of the longer rows that a grammar of the shorter ones must predict.
+const EXTRAPOLATED: f64 = 0.8;
+
+/// Fewer rows than this get at most so much time for templates.
 const FEW_ROWS: usize = 5000;
+const TEMPLATE_TIME: Duration = Duration::from_secs(12);
 
 /// The mean length of sources from which templates are too many to search.
 const LONG_SOURCES: usize = 24;

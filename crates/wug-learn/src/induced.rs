@@ -20,7 +20,7 @@ static ABOUT: About = About {
         Setting {
             name: "budget",
             about: "time after which the best grammar so far is used",
-            default: SettingKind::Seconds { default: 60, least: 1, most: 86_400 },
+            default: SettingKind::Seconds { default: 600, least: 1, most: 86_400 },
         },
         Setting {
             name: "steps",

@@ -53,11 +53,11 @@ impl Effort {
         self.stopped.load(Ordering::Relaxed)
     }
 
-    /// Begins a part of the search, which may take a share of the steps that are left; false if there are none.
+    /// Begins a part of the search, which may take a share of the budget; false if there is nothing left.
     pub(crate) fn begin(&self, share: f64) -> bool {
-        let left = self.budget.saturating_sub(self.steps());
-        self.part.store(self.steps() + (left as f64 * share) as u64, Ordering::Relaxed);
-        left > 0 && !self.is_stopped()
+        let end = self.steps().saturating_add((self.budget as f64 * share) as u64).min(self.budget);
+        self.part.store(end, Ordering::Relaxed);
+        self.steps() < end && !self.is_stopped()
     }
 
     pub(crate) fn steps(&self) -> u64 {

@@ -1,7 +1,10 @@
 //! Synthesis of integer programs: enumeration by cost with observational equivalence, and exact affine solving.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
+use ahash::AHashMap;
+
+use super::effort::Effort;
 use super::functions::{IntFunction, Operator};
 use super::program::{IntExpr, Key, Program, int_bits};
 use super::strings::string_leaves;
@@ -47,21 +50,51 @@ pub(crate) fn features(examples: &[Example<'_>]) -> Vec<IntExpr> {
     all
 }
 
+/// How an expression was made; it is written out only when it is wanted.
+enum Made {
+    Given(IntExpr),
+    Binary(Operator, usize, usize),
+}
+
+/// Expressions by their results in the sample: of several with the same results, the first and cheapest is kept.
+#[derive(Default)]
 struct Enumeration {
-    /// Vectors of results that some expression has.
-    seen: HashMap<Vec<i64>, (u32, usize)>,
-    /// Expressions with their results, by cost.
+    seen: AHashMap<Box<[i64]>, usize>,
+    /// Numbers of expressions by cost.
     by_cost: BTreeMap<u32, Vec<usize>>,
-    all: Vec<(Vec<i64>, IntExpr)>,
+    all: Vec<(Box<[i64]>, Made)>,
 }
 
 impl Enumeration {
-    fn add(&mut self, cost: u32, results: Vec<i64>, expr: impl FnOnce() -> IntExpr) {
-        if let std::collections::hash_map::Entry::Vacant(entry) = self.seen.entry(results) {
-            let results = entry.key().clone();
-            entry.insert((cost, self.all.len()));
+    fn add(&mut self, cost: u32, results: &[i64], made: Made) {
+        if !self.seen.contains_key(results) {
+            self.seen.insert(results.into(), self.all.len());
             self.by_cost.entry(cost).or_default().push(self.all.len());
-            self.all.push((results, expr()));
+            self.all.push((results.into(), made));
+        }
+    }
+
+    /// Adds each operator's results on two known expressions.
+    fn combine(&mut self, cost: u32, a: usize, b: usize, results: &mut Vec<i64>) {
+        for operator in Operator::ALL {
+            if operator.commutes() && a > b {
+                continue;
+            }
+            results.clear();
+            let pairs = self.all[a].0.iter().zip(&self.all[b].0);
+            results.extend(pairs.map_while(|(&a, &b)| operator.eval(a, b)));
+            if results.len() == self.all[a].0.len() {
+                self.add(cost, results, Made::Binary(operator, a, b));
+            }
+        }
+    }
+
+    fn expr(&self, number: usize) -> IntExpr {
+        match &self.all[number].1 {
+            Made::Given(expr) => expr.clone(),
+            Made::Binary(operator, a, b) => {
+                IntExpr::Binary(*operator, Box::new(self.expr(*a)), Box::new(self.expr(*b)))
+            }
         }
     }
 }
@@ -72,11 +105,12 @@ pub(crate) fn synthesize(
     targets: &[i64],
     language: &Language,
     lookups: bool,
+    effort: &Effort,
 ) -> Vec<Program> {
     let n = examples.len().min(SAMPLE);
     let (examples, targets) = (&examples[..n], &targets[..n]);
     let mut found = Vec::new();
-    if let Some(expr) = enumerate(examples, targets, language) {
+    if let Some(expr) = enumerate(examples, targets, language, effort) {
         found.push(expr);
     }
     if let Some(expr) = affine(examples, targets) {
@@ -91,19 +125,26 @@ pub(crate) fn synthesize(
     found.into_iter().map(Program::Int).collect()
 }
 
-fn enumerate(examples: &[Example<'_>], targets: &[i64], language: &Language) -> Option<IntExpr> {
+fn enumerate(
+    examples: &[Example<'_>],
+    targets: &[i64],
+    language: &Language,
+    effort: &Effort,
+) -> Option<IntExpr> {
     let n = examples.len();
-    let mut known = Enumeration { seen: HashMap::new(), by_cost: BTreeMap::new(), all: Vec::new() };
+    let mut known = Enumeration::default();
     let all = features(examples);
     for expr in &all {
         let results: Option<Vec<i64>> = examples.iter().map(|example| expr.eval(example.values)).collect();
         if let Some(results) = results {
-            known.add(expr.bits(2.0).round() as u32, results, || expr.clone());
+            known.add(expr.bits(2.0).round() as u32, &results, Made::Given(expr.clone()));
         }
     }
     for (value, cost) in constants(examples, targets, &all) {
-        known.add(cost, vec![value; n], || IntExpr::Constant(value));
+        known.add(cost, &vec![value; n], Made::Given(IntExpr::Constant(value)));
     }
+    let mut results = Vec::with_capacity(n);
+    let mut pairs = 0;
     'grow: for cost in 4..=24u32 {
         if known.seen.contains_key(targets) {
             break;
@@ -116,31 +157,18 @@ fn enumerate(examples: &[Example<'_>], targets: &[i64], language: &Language) -> 
                 continue;
             };
             let (a_list, b_list) = (a_list.clone(), b_list.clone());
-            for &a in &a_list {
-                for &b in &b_list {
-                    for operator in Operator::ALL {
-                        if operator.commutes() && a > b {
-                            continue;
-                        }
-                        let pairs = known.all[a].0.iter().zip(&known.all[b].0);
-                        let results: Option<Vec<i64>> = pairs.map(|(&a, &b)| operator.eval(a, b)).collect();
-                        let Some(results) = results else { continue };
-                        if known.seen.contains_key(&results) {
-                            continue;
-                        }
-                        let (left, right) = (known.all[a].1.clone(), known.all[b].1.clone());
-                        known.add(cost, results, || {
-                            IntExpr::Binary(operator, Box::new(left), Box::new(right))
-                        });
-                    }
-                    if known.all.len() > language.expressions {
-                        break 'grow;
-                    }
+            for (&a, &b) in a_list.iter().flat_map(|a| b_list.iter().map(move |b| (a, b))) {
+                pairs += 1;
+                known.combine(cost, a, b, &mut results);
+                if known.all.len() > language.expressions {
+                    break 'grow;
                 }
             }
         }
     }
-    known.seen.get(targets).map(|&(_, number)| known.all[number].1.clone())
+    // A pair is as much work as a step of a chart.
+    effort.charge(all.len() + pairs);
+    known.seen.get(targets).map(|&number| known.expr(number))
 }
 
 /// Constants that the sample suggests, with their costs.

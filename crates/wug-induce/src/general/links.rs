@@ -148,7 +148,7 @@ pub(crate) fn use_of_rules(grammar: &Grammar) -> Vec<f64> {
 }
 
 /// Moves the costs of links where a row is derivable but its cheapest derivation is wrong.
-pub(crate) fn discriminate(grammar: &mut Grammar, rows: &[Row], size: usize, epochs: usize, effort: &Effort) {
+fn discriminate(grammar: &mut Grammar, rows: &[Row], size: usize, epochs: usize, effort: &Effort) {
     let rows = sample(rows, size, 13);
     for _ in 0..epochs {
         let mut wrong = 0;
@@ -184,6 +184,34 @@ pub(crate) fn discriminate(grammar: &mut Grammar, rows: &[Row], size: usize, epo
     }
 }
 
+/// Decides which links stay and what unseen ones cost. Needless links are taken away first, or mistakes are learned from
+/// first, which shows bracketings that counts cannot tell apart; what explains more rows is kept.
+pub(crate) fn settle(grammar: &mut Grammar, rows: &[Row], effort: &Effort) {
+    let settled = |mistakes_first: bool| {
+        let mut grammar = grammar.clone();
+        if mistakes_first {
+            discriminate(&mut grammar, rows, 600, 6, effort);
+        }
+        sparsify(&mut grammar, rows, effort);
+        coerce(&mut grammar);
+        discriminate(&mut grammar, rows, 600, 6, effort);
+        grammar
+    };
+    let checked = sample(rows, SPARSE_SAMPLE, 19);
+    let right = |grammar: &Grammar| {
+        let first = |row: &&Row| read(grammar, row, effort).first;
+        checked.par_iter().filter(|row| first(row)).count()
+    };
+    let counted = settled(false);
+    let best = right(&counted);
+    if best == checked.len() || effort.is_spent() {
+        *grammar = counted;
+        return;
+    }
+    let learned = settled(true);
+    *grammar = if right(&learned) > best { learned } else { counted };
+}
+
 /// Rows that decide whether a link stays.
 const SPARSE_SAMPLE: usize = 500;
 /// Bits that a link costs which no row needs.
@@ -194,7 +222,7 @@ const RARE: f64 = 0.3;
 const MOST_LINKS: usize = 60;
 
 /// Makes links dear without which as many rows come out right: of two bracketings that explain the rows, one goes.
-pub(crate) fn sparsify(grammar: &mut Grammar, rows: &[Row], effort: &Effort) {
+fn sparsify(grammar: &mut Grammar, rows: &[Row], effort: &Effort) {
     let rows = sample(rows, SPARSE_SAMPLE, 17);
     let mut links: Vec<(f64, Parent, u32)> = Vec::new();
     for (rule, places) in grammar.places.iter().enumerate() {
@@ -253,7 +281,7 @@ fn is_ambiguous(grammar: &Grammar, rows: &[&Row], effort: &Effort) -> bool {
 
 /// Bits of a child that was never seen in a hole: fewer where it was seen in a hole that takes the same children, more where
 /// a rule would come to stand within itself for the first time.
-pub(crate) fn coerce(grammar: &mut Grammar) {
+fn coerce(grammar: &mut Grammar) {
     let frames = grammar.frames.len();
     // Which frame was seen within which, at any depth.
     let mut within = vec![vec![false; frames]; frames];

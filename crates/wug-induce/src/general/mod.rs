@@ -5,6 +5,7 @@
 //! synthesised from the table; what it explains becomes derivable, and longer rows become tables for the next round. The
 //! shortest conditional description wins: bits of rules and lexicon, and of each row that does not come out right.
 
+mod abduction;
 mod chart;
 mod effort;
 mod functions;

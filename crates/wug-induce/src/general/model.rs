@@ -46,33 +46,65 @@ pub(crate) fn propose<S: AsRef<str>, T: AsRef<str>>(
     let (words, ends, rows) = read(pairs);
     let effort = Effort::new(budget, until, verbose);
     let mut best: Option<GeneralModel> = None;
-    for (format, mentions) in readings(&rows, &words) {
-        for level in [Level::Rows, Level::Symbols, Level::Phrases] {
-            if !effort.begin(0.4) {
+    let mut open = attempts(&rows, &words);
+    for share in PASSES {
+        let mut cut = Vec::new();
+        for attempt in open {
+            if !effort.begin(share) {
                 return best;
             }
-            let Some(model) = attempt(&words, &rows, &format, mentions.as_ref(), level, &effort) else {
-                continue;
-            };
+            let model = try_one(&words, &rows, &attempt, &effort);
+            if effort.is_spent() {
+                cut.push(attempt);
+            }
             if verbose {
+                let (rules, steps) = (model.grammar.rules.len(), effort.steps());
+                let (bits, right) = (model.bits, model.right);
                 eprintln!(
-                    "{format:?} {level:?}: {:.0} bits, right {:.4}, rules {}, steps {}",
-                    model.bits,
-                    model.right,
-                    model.grammar.rules.len(),
-                    effort.steps()
+                    "{:?}: {bits:.0} bits, right {right:.4}, rules {rules}, steps {steps}",
+                    model.format
                 );
             }
-            let done = model.right >= 0.995 && model.grammar.rules.len() <= 14 && level != Level::Phrases;
+            let is_simple = model.right >= EXPLAINED && model.grammar.rules.len() <= SIMPLE;
             if best.as_ref().is_none_or(|best| model.bits < best.bits) {
                 best = Some(GeneralModel { ends: ends.clone(), ..model });
             }
-            if done {
+            if is_simple {
                 return best;
             }
         }
+        let is_short = |best: &GeneralModel| best.right >= EXPLAINED && best.grammar.rules.len() <= SHORT;
+        if best.as_ref().is_some_and(is_short) {
+            break;
+        }
+        open = cut;
     }
     best
+}
+
+/// The share of training that a grammar explains which ends the search: at once if it has few rules, and after the first
+/// pass if it is short. A longer one may be that of a hypothesis that does not fit.
+const EXPLAINED: f64 = 0.995;
+const SIMPLE: usize = 5;
+const SHORT: usize = 14;
+
+/// The share of the budget that each attempt has in the first pass and in the second. A level that needs many steps must
+/// not keep a later one, where the language may be simple, from being reached.
+const PASSES: [f64; 2] = [0.08, 0.4];
+
+/// A way to read the targets, and how much is assumed of words.
+type Attempt = (Format, Option<Mentions>, Level);
+
+/// The attempts, in their order.
+fn attempts(rows: &[TokenRow], words: &Words) -> Vec<Attempt> {
+    let levels = |format: &Format| match format {
+        Format::Int | Format::Digits | Format::Record(_) => &[Level::Rows, Level::Symbols][..],
+        Format::Str | Format::Split(_) => &[Level::Rows, Level::Symbols, Level::Phrases][..],
+    };
+    let of_reading = |(format, mentions): (Format, Option<Mentions>)| {
+        levels(&format).iter().map(move |&level| (format.clone(), mentions.clone(), level))
+    };
+    readings(rows, words).into_iter().flat_map(of_reading).collect()
 }
 
 /// The ways to read the targets: formats, and numbers as mentions where they can be.
@@ -87,14 +119,13 @@ fn readings(rows: &[TokenRow], words: &Words) -> Vec<(Format, Option<Mentions>)>
     formats.into_iter().map(|format| (format, None)).collect()
 }
 
-fn attempt(
+fn try_one(
     words: &Words,
     rows: &[TokenRow],
-    format: &Format,
-    mentions: Option<&Mentions>,
-    level: Level,
+    (format, mentions, level): &Attempt,
     effort: &Effort,
-) -> Option<GeneralModel> {
+) -> GeneralModel {
+    let level = *level;
     let all = rows.len();
     let mut rows: Vec<Row> = rows
         .iter()
@@ -121,9 +152,6 @@ fn attempt(
     let real = rows.len();
     let mut extra = Vec::new();
     if level == Level::Phrases {
-        if matches!(format, Format::Int | Format::Digits | Format::Record(_)) {
-            return None;
-        }
         let bracket = |token: Token| match &words.show(token)[..] {
             "(" | "[" | "{" | "<" => 1,
             ")" | "]" | "}" | ">" => -1,
@@ -143,8 +171,8 @@ fn attempt(
     }
     right *= real as f64 / all.max(1) as f64;
     (bits, right) = (round(bits), round(right));
-    let mentions = mentions.cloned();
-    Some(GeneralModel {
+    let mentions = mentions.clone();
+    GeneralModel {
         words: words.clone(),
         ends: Ends::default(),
         format: format.clone(),
@@ -152,7 +180,7 @@ fn attempt(
         grammar,
         bits,
         right,
-    })
+    }
 }
 
 /// Bits of the description, and the share of the rows that come out right.

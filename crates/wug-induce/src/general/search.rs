@@ -24,6 +24,8 @@ const SHORTEST_ROWS: usize = 320;
 const RANDOM_ROWS: usize = 160;
 /// Frames of a round that are synthesised.
 const FRAMES: usize = 200;
+/// Frames between which it is asked whether the budget is spent.
+const CHUNK: usize = 16;
 /// Lines of a table.
 const LINES: usize = 400;
 /// Frames of a round for which programs with branches are tried.
@@ -32,8 +34,6 @@ const BRANCHED: usize = 16;
 const RULES: usize = 30;
 /// What explaining a phrase is worth beside explaining a row.
 const PHRASE: f64 = 0.5;
-/// Rows in which the value of a word is looked for.
-const ASKED: usize = 12;
 /// Rules that are looked at again when the others are known, and rows of each.
 const REFACTORED: usize = 16;
 const MOST_REFACTORED: usize = 12;
@@ -116,12 +116,16 @@ impl<'a> Search<'a> {
         links::relink(&mut self.grammar, &self.rows[..self.real], 1000, 3, self.effort);
         self.refactor();
         self.unify_keys();
-        links::relink(&mut self.grammar, &self.rows[..self.real], 1000, 2, self.effort);
+        self.finish();
+    }
+
+    /// What is left to do when the rules are known.
+    fn finish(&mut self) {
+        let rows = &self.rows[..self.real];
+        links::relink(&mut self.grammar, rows, 1000, 2, self.effort);
         self.prune();
-        links::relink(&mut self.grammar, &self.rows[..self.real], 1500, 2, self.effort);
-        links::sparsify(&mut self.grammar, &self.rows[..self.real], self.effort);
-        links::coerce(&mut self.grammar);
-        links::discriminate(&mut self.grammar, &self.rows[..self.real], 600, 6, self.effort);
+        links::relink(&mut self.grammar, rows, 1500, 2, self.effort);
+        links::settle(&mut self.grammar, rows, self.effort);
     }
 
     /// Whether the grammar derives the target of a row.
@@ -262,53 +266,53 @@ impl<'a> Search<'a> {
         }
         ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         ranked.truncate(FRAMES);
-        let language = &self.grammar.language;
-        let found: Vec<Vec<Candidate>> = ranked
-            .into_par_iter()
-            .enumerate()
-            .map(|(rank, (_, pattern, mut entries))| {
-                if self.effort.is_stopped() {
-                    return Vec::new();
-                }
-                let mut hasher = DefaultHasher::new();
-                pattern.hash(&mut hasher);
-                let seed = hasher.finish();
-                if entries.len() > LINES {
-                    let mut random = Random::new(seed);
-                    let rest = entries.split_off(LINES * 5 / 8);
-                    entries.extend(
-                        random.sample(rest.len(), LINES * 3 / 8).into_iter().map(|i| rest[i].clone()),
-                    );
-                }
-                let pattern_bits = self.pattern_bits(&pattern);
-                let found = programs(
-                    &entries,
-                    language,
-                    seed,
-                    &|row| self.bits[row as usize],
-                    rank < BRANCHED,
-                    self.effort,
-                );
-                found
-                    .into_iter()
-                    .map(|Found { program, rows, bits }| Candidate {
-                        pattern: pattern.clone(),
-                        rule_bits: pattern_bits + program.bits(language.token_bits),
-                        program,
-                        rows,
-                        bits: bits + pattern_bits,
-                    })
-                    .filter(|candidate| self.gain(candidate, |_| true) > 0.0)
-                    .collect()
-            })
-            .collect();
+        let mut found: Vec<Candidate> = Vec::new();
+        // Whether the budget is spent is asked between chunks, so that it does not depend on the number of threads.
+        for (number, chunk) in ranked.chunks(CHUNK).enumerate() {
+            if self.effort.is_spent() {
+                break;
+            }
+            let each = chunk.par_iter().enumerate().map(|(i, (_, pattern, entries))| {
+                let branches = number * CHUNK + i < BRANCHED;
+                self.candidates_of(pattern, entries, branches)
+            });
+            found.extend(each.collect::<Vec<_>>().into_iter().flatten());
+        }
         let known = |candidate: &Candidate| {
             self.grammar
                 .rules
                 .iter()
                 .any(|rule| rule.pattern == candidate.pattern && rule.program == candidate.program)
         };
-        found.into_iter().flatten().filter(|candidate| !known(candidate)).collect()
+        found.into_iter().filter(|candidate| !known(candidate)).collect()
+    }
+
+    /// Candidates for rules with one pattern.
+    fn candidates_of(&self, pattern: &[Symbol], entries: &[Entry], branches: bool) -> Vec<Candidate> {
+        if self.effort.is_stopped() {
+            return Vec::new();
+        }
+        let language = &self.grammar.language;
+        let mut hasher = DefaultHasher::new();
+        pattern.hash(&mut hasher);
+        let seed = hasher.finish();
+        let mut entries = entries.to_vec();
+        if entries.len() > LINES {
+            let mut random = Random::new(seed);
+            let rest = entries.split_off(LINES * 5 / 8);
+            entries.extend(random.sample(rest.len(), LINES * 3 / 8).into_iter().map(|i| rest[i].clone()));
+        }
+        let pattern_bits = self.pattern_bits(pattern);
+        let found = programs(&entries, language, seed, &|row| self.bits[row as usize], branches, self.effort);
+        let candidate = |Found { program, rows, bits }: Found| Candidate {
+            pattern: pattern.to_vec(),
+            rule_bits: pattern_bits + program.bits(language.token_bits),
+            program,
+            rows,
+            bits: bits + pattern_bits,
+        };
+        let pays = |candidate: &Candidate| self.gain(candidate, |_| true) > 0.0;
+        found.into_iter().map(candidate).filter(pays).collect()
     }
 
     fn gain(&self, candidate: &Candidate, counts: impl Fn(u32) -> bool) -> f64 {
@@ -452,84 +456,6 @@ impl<'a> Search<'a> {
             self.remember(row);
         }
         counts.len()
-    }
-
-    /// Finds the values of words that never stand alone: with a stand-in for the word, rules that are known derive a row
-    /// up to that word, and the target says what it must have been.
-    fn abduce(&mut self, left: &BTreeSet<u32>) -> usize {
-        let mut votes: BTreeMap<u32, BTreeMap<Value, f64>> = BTreeMap::new();
-        let mut asked: BTreeMap<u32, usize> = BTreeMap::new();
-        let has_value = |word: u32| {
-            self.grammar.lexicon.get(word as usize).is_some_and(|values| !values.is_empty())
-                || self.grammar.in_run.get(word as usize).is_some_and(Option::is_some)
-        };
-        let mut jobs: Vec<(u32, u32)> = Vec::new();
-        for &row in left {
-            let row_words: BTreeSet<u32> = self.rows[row as usize].source.iter().copied().collect();
-            let unknown: Vec<u32> = row_words.into_iter().filter(|&word| !has_value(word)).collect();
-            for word in unknown {
-                if *asked.entry(word).and_modify(|n| *n += 1).or_insert(1) <= ASKED {
-                    jobs.push((row, word));
-                }
-            }
-        }
-        let values: Vec<Option<Value>> =
-            jobs.par_iter().map(|&(row, word)| self.solve_word(row, word)).collect();
-        for ((_, word), value) in jobs.into_iter().zip(values) {
-            if let Some(value) = value {
-                *votes.entry(word).or_default().entry(value).or_default() += 1.0;
-            }
-        }
-        let mut learned = 0;
-        for (word, votes) in votes {
-            let Some((value, &n)) = votes.iter().max_by(|a, b| a.1.total_cmp(b.1)) else { continue };
-            if n >= 2.0 && n >= 0.6 * asked[&word].min(ASKED) as f64 {
-                self.grammar.lexicon[word as usize].push(value.clone());
-                if let Some([token]) = value.as_str() {
-                    self.grammar.in_run[word as usize] = Some(*token);
-                }
-                learned += 1;
-            }
-        }
-        learned
-    }
-
-    /// The value that a word must have in a row.
-    fn solve_word(&self, row: u32, word: u32) -> Option<Value> {
-        let row = &self.rows[row as usize];
-        let read = |value: Value| {
-            let mut grammar = self.grammar.clone();
-            grammar.lexicon[word as usize] = vec![value];
-            let chart = parse(&grammar, &row.source, Bounds::TRAIN);
-            self.effort.charge(chart.steps);
-            let best = chart.whole(&grammar).first().copied()?;
-            Some(chart.item(best.1, false).value.clone())
-        };
-        match &row.target {
-            Value::Int(target) => {
-                let (zero, one) = (read(Value::Int(0))?.as_int()?, read(Value::Int(1))?.as_int()?);
-                let slope = one - zero;
-                (slope != 0 && (target - zero) % slope == 0).then(|| Value::Int((target - zero) / slope))
-            }
-            Value::Str(target) => {
-                let marker = u32::MAX >> 1;
-                let text = read(Value::string(&[marker]))?;
-                let text = text.as_str()?;
-                let times = text.iter().filter(|&&token| token == marker).count();
-                let spare = (target.len() + times).checked_sub(text.len())?;
-                if times == 0 || spare % times != 0 || spare == 0 {
-                    return None;
-                }
-                let at = text.iter().position(|&token| token == marker)?;
-                let value = target.get(at..at + spare / times)?.to_vec();
-                let filled: Vec<u32> = text
-                    .iter()
-                    .flat_map(|&token| if token == marker { value.clone() } else { vec![token] })
-                    .collect();
-                (filled[..] == target[..]).then(|| Value::string(&value))
-            }
-            _ => None,
-        }
     }
 
     /// Makes lookups by a whole string of one token lookups by its last token where other rules have such: rows that show a

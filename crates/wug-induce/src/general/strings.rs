@@ -2,10 +2,16 @@
 
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
 
+use super::effort::Effort;
 use super::functions::{Pairwise, StrFunction};
 use super::program::{Atom, Input, Key, Program, Table};
 use super::synthesis::{Example, Language};
 use super::value::{Leaf, Token, Value, leaves, token_int};
+
+/// Programs that are wanted of a sample, and how much dearer (in eighths of a bit) a second way to a state may be: it may
+/// hold on more rows.
+const WANTED: usize = 3;
+const DEARER: u32 = 48;
 
 /// An atom with what it gives in each example of the sample.
 struct Candidate {
@@ -31,9 +37,10 @@ pub(crate) fn synthesize(
     targets: &[&[Token]],
     language: &Language,
     lookups: bool,
-    wanted: usize,
+    effort: &Effort,
 ) -> Vec<Program> {
-    let all = candidates(examples, targets, language);
+    let (all, mut work) = candidates(examples, targets, language);
+    let leaf_count = leaves(examples[0].values).len();
     let goal: Vec<u16> = targets.iter().map(|target| target.len() as u16).collect();
     let mut nodes = vec![Node { at: vec![0; targets.len()], last: None }];
     let mut heap = BinaryHeap::from([(std::cmp::Reverse((0u32, 0usize)))]);
@@ -47,17 +54,17 @@ pub(crate) fn synthesize(
         }
         if nodes[number].at == goal {
             found.push(program(&nodes, number));
-            if found.len() >= wanted {
+            if found.len() >= WANTED {
                 break;
             }
             continue;
         }
         let at = nodes[number].at.clone();
+        work += all.len() + examples.len() * leaf_count;
         for (bits, atom, next) in steps(&at, &all, examples, targets, language, lookups) {
             let total = cost + bits;
             let known = best.entry(next.clone()).or_insert(u32::MAX);
-            // Some dearer ways to a state are kept, because they may hold on more rows.
-            if total >= known.saturating_add(if wanted > 1 { 48 } else { 0 }) {
+            if total >= known.saturating_add(DEARER) {
                 continue;
             }
             *known = total.min(*known);
@@ -65,6 +72,8 @@ pub(crate) fn synthesize(
             nodes.push(Node { at: next, last: Some((number, atom)) });
         }
     }
+    // An atom that is tried is as much work as two steps of a chart.
+    effort.charge(2 * work);
     found
 }
 
@@ -79,7 +88,11 @@ fn program(nodes: &[Node], mut number: usize) -> Program {
 }
 
 /// The atoms that do not depend on the place in the target, without those that give nothing new.
-fn candidates(examples: &[Example<'_>], targets: &[&[Token]], language: &Language) -> Vec<Candidate> {
+fn candidates(
+    examples: &[Example<'_>],
+    targets: &[&[Token]],
+    language: &Language,
+) -> (Vec<Candidate>, usize) {
     let first = examples[0].values;
     let all = leaves(first);
     let mut atoms: Vec<Atom> = Vec::new();
@@ -98,6 +111,7 @@ fn candidates(examples: &[Example<'_>], targets: &[&[Token]], language: &Languag
             }
         }
     }
+    let work = atoms.len();
     let mut seen: std::collections::HashSet<Vec<Vec<Token>>> = std::collections::HashSet::new();
     let mut found = Vec::new();
     for atom in atoms {
@@ -112,7 +126,7 @@ fn candidates(examples: &[Example<'_>], targets: &[&[Token]], language: &Languag
         }
         found.push(Candidate { bits: eighths(atom.bits(language.token_bits)), atom, texts });
     }
-    found
+    (found, work)
 }
 
 type Step = (u32, Atom, Vec<u16>);

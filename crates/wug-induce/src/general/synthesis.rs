@@ -129,6 +129,7 @@ fn cover(
                 if program.holes().is_empty() || !tried.insert(program.clone()) {
                     continue;
                 }
+                effort.charge(todo.len());
                 refit(&mut program, &todo, language);
                 let right = |entry: &&&Entry| {
                     program.eval(&entry.example().input(language)).as_ref() == Some(&entry.target)
@@ -165,8 +166,7 @@ fn cover(
                 return (chosen, others);
             }
             let language = if number < 4 { language } else { &quick };
-            let solved = solve(&examples, language, lookups);
-            effort.charge(steps_of(todo[0], solved.is_empty()));
+            let solved = solve(&examples, language, lookups, effort);
             judge(solved, &mut best);
             let gain = best.as_ref().map_or(f64::NEG_INFINITY, |best| best.0);
             if gain >= ENOUGH * worth || number >= HOPELESS && gain <= 0.0 {
@@ -175,8 +175,7 @@ fn cover(
         }
         let explains = best.as_ref().is_some_and(|best| best.0 >= ENOUGH * worth);
         if branches && chosen.is_empty() && lookups && !explains && todo.len() >= 8 {
-            effort.charge(10 * steps_of(todo[0], true));
-            judge(cases(&todo, language, &mut random), &mut best);
+            judge(cases(&todo, language, &mut random, effort), &mut best);
         }
         let Some((gain, found)) = best else { break };
         others.extend(
@@ -201,16 +200,6 @@ fn cuts_of<'a>(entries: impl Iterator<Item = &'a Entry>) -> BTreeMap<u32, BTreeS
         }
     }
     all
-}
-
-/// Steps that a sample is counted as: as many as a chart takes in the time.
-fn steps_of(entry: &Entry, failed: bool) -> usize {
-    let steps = match &entry.target {
-        Value::Int(_) => 20_000,
-        Value::Str(_) | Value::List(_) => 2_000,
-        Value::Record(_) => 30_000,
-    };
-    if failed { steps } else { steps / 6 }
 }
 
 /// Samples of a table: the shortest lines, the most frequent target of each input, and random ones.
@@ -243,7 +232,12 @@ fn samples<'a>(todo: &[&'a Entry], random: &mut Random) -> Vec<Vec<&'a Entry>> {
 }
 
 /// Programs that give every target of a sample.
-pub(crate) fn solve(examples: &[Example<'_>], language: &Language, lookups: bool) -> Vec<Program> {
+pub(crate) fn solve(
+    examples: &[Example<'_>],
+    language: &Language,
+    lookups: bool,
+    effort: &Effort,
+) -> Vec<Program> {
     let kind = |examples: &[Example<'_>]| {
         let first = &examples[0];
         examples.iter().all(|example| {
@@ -258,16 +252,16 @@ pub(crate) fn solve(examples: &[Example<'_>], language: &Language, lookups: bool
         Value::Str(_) => {
             let targets: Vec<&[Token]> =
                 examples.iter().filter_map(|example| example.target.as_str()).collect();
-            strings::synthesize(examples, &targets, language, lookups, 3)
+            strings::synthesize(examples, &targets, language, lookups, effort)
         }
         Value::Int(_) => {
             let targets: Vec<i64> = examples.iter().filter_map(|example| example.target.as_int()).collect();
-            integers::synthesize(examples, &targets, language, lookups)
+            integers::synthesize(examples, &targets, language, lookups, effort)
         }
         Value::Record(parts) => {
             let each = (0..parts.len()).map(|i| {
                 component(examples, i)
-                    .and_then(|examples| solve(&examples, language, lookups).into_iter().next())
+                    .and_then(|examples| solve(&examples, language, lookups, effort).into_iter().next())
             });
             each.collect::<Option<Vec<_>>>().map(Program::Record).into_iter().collect()
         }
@@ -292,33 +286,33 @@ const CASE_SAMPLE: usize = 60;
 const BRANCHES: usize = 8;
 
 /// Programs with branches: the lines are told apart by a key, and each group has a program.
-fn cases(todo: &[&Entry], language: &Language, random: &mut Random) -> Vec<Program> {
+fn cases(todo: &[&Entry], language: &Language, random: &mut Random, effort: &Effort) -> Vec<Program> {
     let mut all = Vec::new();
     let near: Vec<Example<'_>> = todo.iter().take(CASE_SAMPLE).map(|entry| entry.example()).collect();
     let drawn = random.sample(todo.len(), CASE_SAMPLE);
     let drawn: Vec<Example<'_>> = drawn.into_iter().map(|i| todo[i].example()).collect();
     for examples in [near, drawn] {
-        all.extend(case_of(&examples, language));
+        all.extend(case_of(&examples, language, effort));
     }
     all
 }
 
-fn case_of(examples: &[Example<'_>], language: &Language) -> Option<Program> {
+fn case_of(examples: &[Example<'_>], language: &Language, effort: &Effort) -> Option<Program> {
     if let Value::Record(parts) = examples[0].target {
         let each = (0..parts.len()).map(|i| {
             let examples = component(examples, i)?;
             let small = &examples[..examples.len().min(SAMPLE)];
-            let plain = solve(small, language, true).into_iter().find(|program| {
+            let plain = solve(small, language, true, effort).into_iter().find(|program| {
                 examples.iter().all(|e| program.eval(&e.input(language)).as_ref() == Some(e.target))
             });
-            plain.or_else(|| case_of(&examples, language))
+            plain.or_else(|| case_of(&examples, language, effort))
         });
         return each.collect::<Option<Vec<_>>>().map(Program::Record);
     }
     let mut best: Option<(f64, Program)> = None;
     for tests in tests(examples) {
         for test in tests {
-            let Some(program) = branch(&test, examples, language) else { continue };
+            let Some(program) = branch(&test, examples, language, effort) else { continue };
             let bits = program.bits(language.token_bits);
             if best.as_ref().is_none_or(|best| bits < best.0) {
                 best = Some((bits, program));
@@ -350,7 +344,7 @@ fn tests(examples: &[Example<'_>]) -> [Vec<Test>; 2] {
     [keys, comparisons]
 }
 
-fn branch(test: &Test, examples: &[Example<'_>], language: &Language) -> Option<Program> {
+fn branch(test: &Test, examples: &[Example<'_>], language: &Language, effort: &Effort) -> Option<Program> {
     let mut groups: BTreeMap<Value, Vec<Example<'_>>> = BTreeMap::new();
     for example in examples {
         groups.entry(test.of(example.values, |_| true)?).or_default().push(*example);
@@ -365,13 +359,13 @@ fn branch(test: &Test, examples: &[Example<'_>], language: &Language) -> Option<
     let mut branches = BTreeMap::new();
     let quick = Language { pops: 60, expressions: 400, ..language.clone() };
     let hasty = Language { pops: 40, expressions: 100, ..language.clone() };
-    if groups.values().any(|group| solve(&group[..group.len().min(3)], &hasty, false).is_empty()) {
+    if groups.values().any(|group| solve(&group[..group.len().min(3)], &hasty, false, effort).is_empty()) {
         return None;
     }
     for (key, group) in groups {
         // A group as large as the sample must be explained as a whole; its first lines show quickly that it is not.
         let first = &group[..group.len().min(SAMPLE)];
-        let program = solve(first, &quick, false).into_iter().find(|program| {
+        let program = solve(first, &quick, false, effort).into_iter().find(|program| {
             group.iter().all(|e| program.eval(&e.input(language)).as_ref() == Some(e.target))
         })?;
         branches.insert(key, program);

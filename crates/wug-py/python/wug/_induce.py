@@ -66,7 +66,7 @@ def _restored(text: str) -> Model:
 def induce(
     pairs: Iterable[tuple[str, str]] | Iterable[Mapping[str, Any]],
     *,
-    budget: float = 60.0,
+    budget: float = 600.0,
     steps: int | None = None,
 ) -> Model:
     """Finds the grammar behind pairs of texts, or behind examples with ``input`` and ``target``.
