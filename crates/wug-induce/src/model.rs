@@ -179,7 +179,7 @@ pub fn learn<S: AsRef<str>, T: AsRef<str>>(
 /// Whether templates that are learned from the shorter rows predict the longer ones. A grammar with a rule for each length
 /// explains training and is short where the rows are few, but it has not found the language.
 fn extrapolates<S: AsRef<str>, T: AsRef<str>>(pairs: &[(S, T)], plan: &Plan) -> bool {
-    if pairs.len() >= FEW_ROWS {
+    if !(TOO_FEW_TO_SPLIT..FEW_ROWS).contains(&pairs.len()) {
         return true;
     }
     let mut rows: Vec<(usize, &str, &str)> = pairs
@@ -206,7 +206,10 @@ fn extrapolates<S: AsRef<str>, T: AsRef<str>>(pairs: &[(S, T)], plan: &Plan) -> 
 /// The share of the longer rows that a grammar of the shorter ones must predict.
 const EXTRAPOLATED: f64 = 0.8;
 
-/// Fewer rows than this get at most so much time for templates.
+/// Below this, the shorter rows alone show too little of any language to be asked for the longer ones.
+const TOO_FEW_TO_SPLIT: usize = 20;
+
+/// With fewer rows than this, the search over templates has at most this much time.
 const FEW_ROWS: usize = 5000;
 const TEMPLATE_TIME: Duration = Duration::from_secs(12);
 

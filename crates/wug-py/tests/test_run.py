@@ -88,16 +88,17 @@ def test_ctrl_c_stops_training_and_leaves_a_folder_to_resume(tmp_path):
 
 
 def test_an_interrupted_run_goes_on(tmp_path):
+    # Enough updates that progress is told before they are all made.
     folder = tmp_path / "run"
 
     def stop(unit, done, of, message):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        wug.run("scan/simple", "lstm", steps=60, limit=20, out=folder, progress=stop)
+        wug.run("scan/simple", "lstm", steps=300, limit=20, out=folder, progress=stop)
     assert json.loads((folder / "run.json").read_text())["status"] == "unfinished"
-    resumed = wug.run("scan/simple", "lstm", steps=60, limit=20, out=folder)
-    whole = wug.run("scan/simple", "lstm", steps=60, limit=20, out=tmp_path / "whole")
+    resumed = wug.run("scan/simple", "lstm", steps=300, limit=20, out=folder)
+    whole = wug.run("scan/simple", "lstm", steps=300, limit=20, out=tmp_path / "whole")
     assert resumed.predictions == whole.predictions
 
 

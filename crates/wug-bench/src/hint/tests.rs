@@ -363,7 +363,7 @@ fn what_cannot_be_made_is_refused() {
     assert!(few.contains("from 101 to 101") && few.contains("draws gave no other"), "{few}");
     assert!(refused(&[("operators", "5")], seed()).contains("train-operators=10: expected 0 to 5"));
     assert!(refused(&[("value", "100")], seed()).contains("train-value=100: expected 12 to 99, below value"));
-    assert!(refused(&[("value", "-1")], seed()).contains("value=-1: expected a whole number, 0 or more"));
+    assert!(refused(&[("value", "-1")], seed()).contains("`value=-1`: expected a whole number from 13 to"));
     assert!(refused(&[("test", "0")], seed()).contains("test=0: expected 1 to"));
     assert!(refused(&[("tests", "5")], seed()).contains("hint has no setting `tests`"));
     assert!(refused(&[("train", "5")], Source::Official).contains("fixed"));
