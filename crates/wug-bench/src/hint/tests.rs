@@ -364,10 +364,11 @@ fn what_cannot_be_made_is_refused() {
     assert!(refused(&[("operators", "5")], seed()).contains("train-operators=10: expected 0 to 5"));
     assert!(refused(&[("value", "100")], seed()).contains("train-value=100: expected 12 to 99, below value"));
     assert!(refused(&[("value", "-1")], seed()).contains("`value=-1`: expected a whole number from 13 to"));
-    assert!(refused(&[("test", "0")], seed()).contains("test=0: expected 1 to"));
+    assert!(refused(&[("test", "0")], seed()).contains("`test=0`: expected a whole number from 1 to"));
     assert!(refused(&[("tests", "5")], seed()).contains("hint has no setting `tests`"));
     assert!(refused(&[("train", "5")], Source::Official).contains("fixed"));
-    assert!(refused(&[("scale", "2")], seed()).contains("scale=2: expected 0 to 0.9"));
+    let scale = refused(&[("scale", "2")], seed());
+    assert!(scale.contains("`scale=2`: expected a number from 0 to 0.9"), "{scale}");
     assert!(refused(&[("pen", "quill")], seed()).contains("no pen `quill`"));
     assert!(refused(&[("glyphs", "mnist")], seed()).contains("no glyphs `mnist`"));
 }
