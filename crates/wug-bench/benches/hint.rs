@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 use wug_bench::hint::Hint;
-use wug_bench::{Benchmark, Settings, Source};
+use wug_bench::{Benchmark, DataSettings, Source};
 
 const ROUNDS: usize = 5;
 const STRIPS: u32 = 20_000;
@@ -37,7 +37,7 @@ fn main() {
         }
         None => println!("benches/compare/hint.py: skipped, no python3"),
     }
-    let mut settings = Settings::default();
+    let mut settings = DataSettings::default();
     settings.set("height", "32");
     let dataset = Hint.make_with("image", &Source::Seed(0), &settings).expect("hint/image can be made");
     let pictures = dataset.pictures.as_ref().expect("hint/image has pictures");

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 use wug_bench::scan::splits::{self, Split};
-use wug_bench::{Address, BENCHMARKS, Benchmark, Origin, Source};
+use wug_bench::{Address, Availability, BENCHMARKS, Benchmark, Source};
 
 fn median(mut work: impl FnMut()) -> f64 {
     let mut times: Vec<f64> = (0..5)
@@ -28,7 +28,7 @@ fn main() {
     let splits: Vec<Split> = splits::splits()
         .into_iter()
         .filter(|split| {
-            split.origin() != Origin::Imported
+            split.origin() != Availability::Imported
                 && scan.release().is_some_and(|release| release.is_released(&split.name(), "train"))
         })
         .collect();

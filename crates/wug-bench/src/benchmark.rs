@@ -5,12 +5,12 @@ use serde::{Deserialize, Serialize};
 
 use wug_data::{Dataset, Error, Example, FactValue, Manifest, Picture, Result, Selection};
 
-use crate::{EXACT, Items, Setting, Settings};
+use crate::{DataSettings, EXACT, Items, Setting};
 
 /// A family of datasets made from one language.
 pub trait Benchmark: Send + Sync {
     /// What it is and where it comes from.
-    fn about(&self) -> &About;
+    fn about(&self) -> &BenchmarkInfo;
 
     /// The datasets, grouped as a person would list them.
     fn families(&self) -> Vec<Family>;
@@ -29,7 +29,7 @@ pub trait Benchmark: Send + Sync {
     }
 
     /// Makes a dataset as [`Benchmark::make`] does, with what a user chose.
-    fn make_with(&self, dataset: &str, source: &Source, settings: &Settings) -> Result<Dataset> {
+    fn make_with(&self, dataset: &str, source: &Source, settings: &DataSettings) -> Result<Dataset> {
         settings.check(self.about().name, self.settings())?;
         self.make(dataset, source)
     }
@@ -38,7 +38,7 @@ pub trait Benchmark: Send + Sync {
     ///
     /// # Errors
     /// If the dataset has none: its examples are read from files, or are the same as another one's.
-    fn stream(&self, dataset: &str, settings: &Settings) -> Result<Box<dyn Items>> {
+    fn stream(&self, dataset: &str, settings: &DataSettings) -> Result<Box<dyn Items>> {
         let _ = settings;
         let name = self.about().name;
         Err(Error::usage(format!("{name}/{dataset} has no stream: its examples are read from files")))
@@ -134,7 +134,7 @@ pub trait Release {
 
 /// What a benchmark is and where it comes from.
 #[derive(Debug, Clone, Copy)]
-pub struct About {
+pub struct BenchmarkInfo {
     /// Lower-case name, as in `scan/length`.
     pub name: &'static str,
     /// One line.
@@ -159,12 +159,12 @@ pub struct Family {
     /// What its split asks.
     pub about: &'static str,
     /// Where the rows come from.
-    pub origin: Origin,
+    pub origin: Availability,
 }
 
 /// How far a dataset can be made from rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Origin {
+pub enum Availability {
     /// A function of the grammar: every seed gives the released rows, in another order.
     Rule,
     /// Drawn at random: every seed gives other rows; the released ones are read with `--data`.

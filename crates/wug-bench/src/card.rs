@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use wug_data::{Dataset, Selection};
 
-use crate::{About, Benchmark};
+use crate::{Benchmark, BenchmarkInfo};
 
 /// The card of one dataset. `made` is the command that writes the same files.
 pub fn card(
@@ -111,7 +111,7 @@ impl Files {
     }
 }
 
-fn front_matter(about: &About, has_pictures: bool, configs: &str) -> String {
+fn front_matter(about: &BenchmarkInfo, has_pictures: bool, configs: &str) -> String {
     let mut text = format!("---\npretty_name: \"{}\"\nlicense: {}\n", about.title, licence(about.licence));
     let languages: &[&str] = match about.name {
         "mt" => &["en", "fr"],
@@ -138,7 +138,7 @@ fn licence(text: &str) -> &'static str {
     KNOWN.iter().find(|(begin, _)| text.starts_with(begin)).map_or("other", |(_, word)| word)
 }
 
-fn origin(text: &mut String, about: &About, made: &str) {
+fn origin(text: &mut String, about: &BenchmarkInfo, made: &str) {
     let _ = writeln!(text, "\nMade with `{made}` (wug {}).", env!("CARGO_PKG_VERSION"));
     let _ = writeln!(text, "\n- Original: <{}>\n- Licence: {}", about.homepage, about.licence);
     if !about.citation.is_empty() {

@@ -20,6 +20,7 @@ mod address;
 mod benchmark;
 mod card;
 pub mod cogs;
+mod data_settings;
 mod draw;
 mod exact;
 pub mod hint;
@@ -32,7 +33,6 @@ pub mod pairs;
 pub mod pcfg;
 pub mod recogs;
 pub mod scan;
-mod settings;
 pub mod slog;
 mod statistics;
 mod stream;
@@ -41,14 +41,14 @@ mod verify;
 
 pub use address::Address;
 pub use benchmark::{
-    About, Benchmark, Family, Feature, Judge, Metric, NativeFile, NativePictures, Origin, Release, Slice,
-    Source, Statistic, Verdict, WriteFile,
+    Availability, Benchmark, BenchmarkInfo, Family, Feature, Judge, Metric, NativeFile, NativePictures,
+    Release, Slice, Source, Statistic, Verdict, WriteFile,
 };
 pub use card::{Files, card, collection_card};
+pub use data_settings::DataSettings;
 pub use draw::Draw;
 pub use exact::{EXACT, Exact};
 pub use import::read_written_by_wug;
-pub use settings::Settings;
 pub use stream::{ItemStream, Items, Limit, TEST_SHARE};
 pub use verify::verify;
 pub use wug_data::{Setting, SettingKind};

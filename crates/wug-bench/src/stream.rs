@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 
 use wug_data::{Error, Example, FactValue, Facts, Picture, Result, Stream, Streams, Table, Values};
 
-use crate::{Address, Settings};
+use crate::{Address, DataSettings};
 
 /// The share of the inputs that belong to test where only the hash decides.
 pub const TEST_SHARE: f64 = 0.1;
@@ -99,9 +99,9 @@ impl<G: Generator> Items for G {
 /// The items of one split of a dataset at one seed.
 ///
 /// ```
-/// use wug_bench::{ItemStream, Settings};
+/// use wug_bench::{ItemStream, DataSettings};
 ///
-/// let train = ItemStream::new(&"hint/symbol#train".parse()?, 7, &Settings::default(), Vec::new())?;
+/// let train = ItemStream::new(&"hint/symbol#train".parse()?, 7, &DataSettings::default(), Vec::new())?;
 /// let items = train.items(1_000_000, 2)?;
 /// assert_eq!(items.example(1).input.to_string(), train.items(1_000_001, 1)?.example(0).input.to_string());
 /// # Ok::<(), wug_data::Error>(())
@@ -119,7 +119,7 @@ impl ItemStream {
     ///
     /// # Errors
     /// If the dataset has no stream, the stream no such split, or its items no such facts.
-    pub fn new(address: &Address, seed: u64, settings: &Settings, limits: Vec<Limit>) -> Result<Self> {
+    pub fn new(address: &Address, seed: u64, settings: &DataSettings, limits: Vec<Limit>) -> Result<Self> {
         let (name, split) = (address.full_dataset(), address.part.as_deref().unwrap_or("train"));
         let source = address.benchmark.stream(&address.dataset, settings)?;
         let known = source.splits();

@@ -1,11 +1,11 @@
 use wug_data::Result;
 
-use crate::{About, Answer, Learner, Model, Question, Reads, Task};
+use crate::{Answer, Learner, LearnerInfo, Model, Question, Reads, Task};
 
 /// Answers 1, the most frequent answer of MNS: what any learner of numbers must beat.
 pub struct AlwaysOne;
 
-static ABOUT: About = About {
+static ABOUT: LearnerInfo = LearnerInfo {
     name: "always-one",
     title: "answers 1, the most frequent number",
     benchmarks: &["mns", "hint"],
@@ -14,7 +14,7 @@ static ABOUT: About = About {
 };
 
 impl Learner for AlwaysOne {
-    fn about(&self) -> &'static About {
+    fn about(&self) -> &'static LearnerInfo {
         &ABOUT
     }
 

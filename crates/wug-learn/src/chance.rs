@@ -2,12 +2,12 @@ use std::collections::HashSet;
 
 use wug_data::{Result, Streams};
 
-use crate::{About, Answer, Learner, Model, Question, Reads, Task, answer_each};
+use crate::{Answer, Learner, LearnerInfo, Model, Question, Reads, Task, answer_each};
 
 /// Answers with one of the targets that it has seen in training, each equally likely.
 pub struct Chance;
 
-static ABOUT: About = About {
+static ABOUT: LearnerInfo = LearnerInfo {
     name: "chance",
     title: "answers with one of the training targets, each equally likely",
     benchmarks: &[],
@@ -16,7 +16,7 @@ static ABOUT: About = About {
 };
 
 impl Learner for Chance {
-    fn about(&self) -> &'static About {
+    fn about(&self) -> &'static LearnerInfo {
         &ABOUT
     }
 

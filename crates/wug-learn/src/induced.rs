@@ -5,13 +5,13 @@ use serde_json::Value;
 use wug_data::Result;
 
 use crate::{
-    About, Answer, Learner, Lesson, Model, Question, Reads, Setting, SettingKind, Task, answer_each,
+    Answer, Learner, LearnerInfo, Lesson, Model, Question, Reads, Setting, SettingKind, Task, answer_each,
 };
 
 /// Finds the grammar of the training pairs, and answers by it.
 pub struct Induced;
 
-static ABOUT: About = About {
+static ABOUT: LearnerInfo = LearnerInfo {
     name: "induced",
     title: "finds the grammar behind the training pairs: words, rules and types, by description length",
     benchmarks: &[],
@@ -31,7 +31,7 @@ static ABOUT: About = About {
 };
 
 impl Learner for Induced {
-    fn about(&self) -> &'static About {
+    fn about(&self) -> &'static LearnerInfo {
         &ABOUT
     }
 

@@ -7,7 +7,7 @@ use crate::{LEARNERS, Model, Oracle, Setting, Settings, Task};
 
 /// What a learner is.
 #[derive(Debug, Clone, Copy)]
-pub struct About {
+pub struct LearnerInfo {
     /// Lower-case name with dashes, as in `published/`.
     pub name: &'static str,
     /// What it does, in one line.
@@ -48,7 +48,7 @@ impl Reads {
 /// Something that learns a task: by training, by induction, or by knowing how to search.
 pub trait Learner: Sync {
     /// What it is and what may be set.
-    fn about(&self) -> &'static About;
+    fn about(&self) -> &'static LearnerInfo;
 
     /// The files that it keeps in the task's folder while it learns, so that it can go on.
     fn keeps(&self) -> &'static [&'static str] {
@@ -87,7 +87,7 @@ pub trait Learner: Sync {
     fn learn(&self, task: &Task<'_>) -> Result<Box<dyn Model>>;
 }
 
-impl About {
+impl LearnerInfo {
     /// The setting with this name.
     pub fn setting(&self, name: &str) -> Option<&Setting> {
         self.settings.iter().find(|setting| setting.name == name)
@@ -114,7 +114,7 @@ impl About {
 /// assert_eq!(wug_learn::input_kind(bayes, &dataset, true)?, wug_data::InputKind::Tokens);
 /// # Ok::<(), wug_data::Error>(())
 /// ```
-pub fn input_kind(about: &About, dataset: &Dataset, symbols: bool) -> Result<InputKind> {
+pub fn input_kind(about: &LearnerInfo, dataset: &Dataset, symbols: bool) -> Result<InputKind> {
     let (name, learner) = (&dataset.name, about.name);
     let benchmark = name.split('/').next().unwrap_or_default();
     if !about.is_for(benchmark) {

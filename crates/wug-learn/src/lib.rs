@@ -43,7 +43,7 @@ pub use chance::Chance;
 pub use export::{Exported, Harness, export, exported_prompt};
 pub use induced::Induced;
 pub use input::{Image, Input, Oracle, Question, questions};
-pub use learner::{About, Learner, Reads, input_kind, learner};
+pub use learner::{Learner, LearnerInfo, Reads, input_kind, learner};
 pub use llm::{Llm, preview_requests};
 pub use model::{
     Answer, Answering, BestValidation, DecoderStates, ImageVectors, Model, ModelSize, StopReason, Training,

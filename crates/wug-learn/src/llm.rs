@@ -16,14 +16,14 @@ use wug_llm::{
 
 use crate::input::Input;
 use crate::{
-    About, Answer, Answering, Learner, Lesson, Model, Question, Reads, Setting, SettingKind, Settings, Task,
-    Watch, questions,
+    Answer, Answering, Learner, LearnerInfo, Lesson, Model, Question, Reads, Setting, SettingKind, Settings,
+    Task, Watch, questions,
 };
 
 /// Asks a language model.
 pub struct Llm;
 
-static ABOUT: About = About {
+static ABOUT: LearnerInfo = LearnerInfo {
     name: "llm",
     title: "a language model behind an OpenAI-compatible endpoint (docs/llm.md)",
     benchmarks: &[],
@@ -98,7 +98,7 @@ static SETTINGS: &[Setting] = &[
 ];
 
 impl Learner for Llm {
-    fn about(&self) -> &'static About {
+    fn about(&self) -> &'static LearnerInfo {
         &ABOUT
     }
 
@@ -127,7 +127,7 @@ impl Learner for Llm {
 }
 
 /// The settings as wug-llm has them.
-fn request_settings(settings: &Settings, seed: u64) -> Result<wug_llm::Settings> {
+fn request_settings(settings: &Settings, seed: u64) -> Result<wug_llm::RequestSettings> {
     let optional = |name: &str| match settings.word(name) {
         "none" => Ok(None),
         text => match text.parse::<f64>() {
@@ -140,7 +140,7 @@ fn request_settings(settings: &Settings, seed: u64) -> Result<wug_llm::Settings>
         return Err(Error::usage(format!("`extra={extra}`: expected a JSON object such as {{\"top_k\":1}}")));
     };
     let limit = |name: &str| Some(settings.whole(name)).filter(|&limit| limit > 0);
-    let mut asked = wug_llm::Settings::new(settings.word("endpoint"), settings.word("model"));
+    let mut asked = wug_llm::RequestSettings::new(settings.word("endpoint"), settings.word("model"));
     asked.concurrency = settings.whole("concurrency") as usize;
     asked.temperature = optional("temperature")?;
     asked.top_p = optional("top-p")?;
@@ -271,7 +271,7 @@ fn given(input: &Input<'_>) -> (Option<String>, Vec<Vec<u8>>) {
 /// The model: asks when it is asked.
 struct Asker {
     prompter: Prompter,
-    settings: wug_llm::Settings,
+    settings: wug_llm::RequestSettings,
     key: Key,
     samples: usize,
     folder: Option<PathBuf>,

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use wug_data::{Error, Result, Setting, SettingKind, read_setting};
 
-use crate::About;
+use crate::LearnerInfo;
 
 /// Settings that say how to execute a run and do not change its result.
 pub const EXECUTION_SETTINGS: &[&str] = &[
@@ -47,12 +47,12 @@ impl Settings {
     /// assert_eq!(error.to_string(), "search-pure has no setting `step`; there is: steps");
     /// # Ok::<(), wug_data::Error>(())
     /// ```
-    pub fn read(about: &About, given: &[String]) -> Result<Self> {
+    pub fn read(about: &LearnerInfo, given: &[String]) -> Result<Self> {
         Self::read_over(about, &BTreeMap::new(), given)
     }
 
     /// The same where what is not given is as in `base`, the settings of another run of the learner.
-    pub fn read_over(about: &About, base: &BTreeMap<String, Value>, given: &[String]) -> Result<Self> {
+    pub fn read_over(about: &LearnerInfo, base: &BTreeMap<String, Value>, given: &[String]) -> Result<Self> {
         let Self { mut values, defaults } = Self::from_map(about, base)?;
         let mut read = Vec::new();
         for text in given {
@@ -86,7 +86,7 @@ impl Settings {
     }
 
     /// Reads values as [`Settings::to_map`] gives them; what is absent has its default.
-    pub fn from_map(about: &About, map: &BTreeMap<String, Value>) -> Result<Self> {
+    pub fn from_map(about: &LearnerInfo, map: &BTreeMap<String, Value>) -> Result<Self> {
         let defaults: BTreeMap<&'static str, Value> =
             about.settings.iter().map(|setting| (setting.name, setting.default.value())).collect();
         let mut settings = Self { values: defaults.clone(), defaults };

@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use wug_llm::{Item, Items, Job, Key, Prompt, Question, Settings, Stop, ask};
+use wug_llm::{Item, Items, Job, Key, Prompt, Question, RequestSettings, Stop, ask};
 
 const LATENCY: Duration = Duration::from_millis(20);
 const CONCURRENCY: usize = 64;
@@ -96,7 +96,7 @@ fn bare_sockets(url: &str) -> Result<f64, Box<dyn std::error::Error>> {
 }
 
 fn measure(url: &str, run: usize) -> Result<f64, Box<dyn std::error::Error>> {
-    let mut settings = Settings::new(url, "bench");
+    let mut settings = RequestSettings::new(url, "bench");
     settings.concurrency = CONCURRENCY;
     let prompt = Prompt::parse("bench", "about = ''\n[[step]]\nuser = '{input}'\nmax-tokens = 20")?;
     let folder = tempfile::tempdir()?;

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use wug_llm::{Item, Items, Job, Key, Prompt, Question, Settings, ask};
+use wug_llm::{Item, Items, Job, Key, Prompt, Question, RequestSettings, ask};
 
 struct Numbers(usize);
 
@@ -28,7 +28,7 @@ fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
     let [url, count, concurrency, folder, cache @ ..] = &arguments[..] else {
         return Err("usage: numbers URL COUNT CONCURRENCY FOLDER [CACHE]".into());
     };
-    let mut settings = Settings::new(url, "scripted");
+    let mut settings = RequestSettings::new(url, "scripted");
     settings.concurrency = concurrency.parse()?;
     settings.backoff = Duration::from_millis(5);
     settings.timeout = Duration::from_secs(20);

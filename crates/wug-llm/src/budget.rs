@@ -1,6 +1,6 @@
 //! What a run has cost, and what it may still cost.
 
-use crate::{Prices, Settings, Usage};
+use crate::{Prices, RequestSettings, Usage};
 
 /// The account of a run: what was spent, and what requests in flight may still spend.
 #[derive(Debug, Clone)]
@@ -36,7 +36,7 @@ impl Prices {
 
 impl Budget {
     /// The account of a run that has already spent something.
-    pub(crate) fn new(settings: &Settings, spent: Usage) -> Self {
+    pub(crate) fn new(settings: &RequestSettings, spent: Usage) -> Self {
         Self {
             prices: settings.prices,
             max_cost: settings.max_cost,
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn requests_in_flight_count_with_all_they_may_spend() {
-        let mut settings = Settings::new("http://localhost", "m");
+        let mut settings = RequestSettings::new("http://localhost", "m");
         settings.prices = Prices { input: 1.0, output: 10.0 };
         settings.max_cost = Some(1.0);
         let mut budget = Budget::new(&settings, usage(0, 50_000));

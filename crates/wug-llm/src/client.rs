@@ -14,7 +14,7 @@ use wug_data::{Error, Result};
 use crate::reply::{Reply, error_message};
 use crate::request::Request;
 use crate::retry::{Advice, MAX_WAIT};
-use crate::{Key, Settings};
+use crate::{Key, RequestSettings};
 
 /// Sends requests. Shared by all threads.
 pub(crate) struct Client {
@@ -94,7 +94,7 @@ fn root_certificates() -> Result<Option<RootCerts>> {
 }
 
 impl Client {
-    pub(crate) fn new(settings: &Settings, key: Key) -> Result<Self> {
+    pub(crate) fn new(settings: &RequestSettings, key: Key) -> Result<Self> {
         let base = settings.base_url()?;
         let authorization = match key.authorization() {
             Some(text) => {

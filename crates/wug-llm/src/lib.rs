@@ -7,7 +7,7 @@
 //!
 //! ```no_run
 //! use std::sync::atomic::AtomicBool;
-//! use wug_llm::{Item, Job, Key, Question, Settings, State, ask, builtin_prompts};
+//! use wug_llm::{Item, Job, Key, Question, RequestSettings, State, ask, builtin_prompts};
 //!
 //! let item = |id: &str, input: &str| Item {
 //!     id: id.to_owned(),
@@ -17,7 +17,7 @@
 //! let items = vec![item("test_00000000", "jump twice"), item("test_00000001", "walk left")];
 //! let job = Job {
 //!     prompt: &builtin_prompts::find("scan", "zero-shot")?,
-//!     settings: &Settings::new("http://localhost:8080", "my-model"),
+//!     settings: &RequestSettings::new("http://localhost:8080", "my-model"),
 //!     key: Key::from_env("OPENAI_API_KEY")?,
 //!     folder: "runs/scan".as_ref(),
 //!     cache: None,
@@ -45,9 +45,9 @@ mod pool;
 pub mod prompt;
 mod reply;
 mod request;
+mod request_settings;
 mod retry;
 mod samples;
-mod settings;
 mod shots;
 
 pub use ask::{CostEstimate, Item, Items, Job, Outcome, Report, State, Stop, Totals, ask, estimate, preview};
@@ -56,6 +56,6 @@ pub use journal::JOURNAL;
 pub use key::Key;
 pub use prompt::{Prompt, Question, STYLES, Shot, builtin_prompts};
 pub use reply::Usage;
+pub use request_settings::{Prices, RequestSettings, TokenField};
 pub use samples::{Bounds, Estimate, majority_vote, mean_interval, pass_at_k};
-pub use settings::{Prices, Settings, TokenField};
 pub use shots::ShotPool;

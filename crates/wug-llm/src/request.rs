@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::Settings;
+use crate::RequestSettings;
 use crate::prompt::{Api, Content, Rendered};
 
 /// A request, ready to be sent.
@@ -30,7 +30,7 @@ const IMAGE_TOKENS: u64 = 1_000;
 const BYTES_PER_TOKEN: usize = 3;
 
 impl Request {
-    pub(crate) fn new(base: &str, settings: &Settings, rendered: &Rendered, sample: u32) -> Self {
+    pub(crate) fn new(base: &str, settings: &RequestSettings, rendered: &Rendered, sample: u32) -> Self {
         let body = body(settings, rendered, sample);
         let contents = || rendered.messages.iter().flat_map(|(_, contents)| contents);
         let bytes: usize =
@@ -81,7 +81,7 @@ pub(crate) fn estimate_tokens(bytes: usize) -> u64 {
 }
 
 /// The request as JSON. Fields are in alphabetical order, so equal requests have equal bytes.
-pub(crate) fn body(settings: &Settings, rendered: &Rendered, sample: u32) -> Value {
+pub(crate) fn body(settings: &RequestSettings, rendered: &Rendered, sample: u32) -> Value {
     let mut body = Map::new();
     body.insert("model".to_owned(), json!(settings.model));
     match rendered.api {
@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn pictures_become_data_urls() {
-        let settings = Settings::new("http://localhost:1", "m");
+        let settings = RequestSettings::new("http://localhost:1", "m");
         let rendered = chat(vec![Content::Text("Look:".to_owned()), Content::Image(b"\x89PNG".to_vec())]);
         assert_eq!(
             body(&settings, &rendered, 0).to_string(),
@@ -161,7 +161,7 @@ mod tests {
 
     #[test]
     fn keys_tell_requests_servers_and_samples_apart() {
-        let mut settings = Settings::new("http://localhost:1", "m");
+        let mut settings = RequestSettings::new("http://localhost:1", "m");
         let rendered = chat(vec![Content::Text("a".to_owned())]);
         let request = Request::new("http://localhost:1/v1", &settings, &rendered, 0);
         let key = request.key(0);
@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn a_sample_has_its_own_seed() {
-        let mut settings = Settings::new("http://localhost:1", "m");
+        let mut settings = RequestSettings::new("http://localhost:1", "m");
         settings.seed = Some(7);
         let rendered = chat(vec![Content::Text("a".to_owned())]);
         assert_eq!(body(&settings, &rendered, 2)["seed"], 9);

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 
 use common::llama::{KEY, llama, proxy, python};
 use serde_json::Value;
-use wug_llm::{Item, Job, Key, Prompt, Question, Report, Settings, State, Stop, ask, builtin_prompts};
+use wug_llm::{Item, Job, Key, Prompt, Question, Report, RequestSettings, State, Stop, ask, builtin_prompts};
 
 /// A PNG of 2 x 2 pixels, grey.
 const PNG: &[u8] = &[
@@ -19,9 +19,9 @@ const PNG: &[u8] = &[
     0x44, 0xae, 0x42, 0x60, 0x82,
 ];
 
-fn asked(url: &str, prompt: &Prompt, items: &Vec<Item>, adjust: impl Fn(&mut Settings)) -> Report {
+fn asked(url: &str, prompt: &Prompt, items: &Vec<Item>, adjust: impl Fn(&mut RequestSettings)) -> Report {
     let folder = tempfile::tempdir().unwrap();
-    let mut settings = Settings::new(url, "random");
+    let mut settings = RequestSettings::new(url, "random");
     adjust(&mut settings);
     let job = Job {
         prompt,
@@ -175,7 +175,7 @@ fn a_wrong_key_is_said_at_once() {
     let prompt = builtin_prompts::find("scan", "zero-shot").unwrap();
     let report = common::ask_with(
         &prompt,
-        &Settings::new(&llama.url, "random"),
+        &RequestSettings::new(&llama.url, "random"),
         &common::Numbered(20),
         folder.path(),
         None,

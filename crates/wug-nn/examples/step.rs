@@ -9,7 +9,7 @@ use std::io::{BufRead, stdin};
 use std::time::{Duration, Instant};
 
 use wug_nn::kernels::{Isa, peak};
-use wug_nn::recurrent::{Attention, Begin, Bridge, Cell, Config, Model, Output};
+use wug_nn::recurrent::{Attention, Begin, Bridge, Cell, Config, Output, RecurrentNetwork};
 use wug_nn::{Buffer, Device, Engine, Lesson, Optimiser, Rule, Sequence, Step};
 
 const LAYERS: usize = 2;
@@ -101,7 +101,7 @@ fn prepare(attention: bool, batch: u32, device: Device) -> impl FnMut() {
         source_words: 20,
         target_words: WORDS,
     };
-    let model = Model::new(config).expect("a valid configuration");
+    let model = RecurrentNetwork::new(config).expect("a valid configuration");
     let mut state = 1u32;
     let mut unit = || {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);

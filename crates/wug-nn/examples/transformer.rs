@@ -7,7 +7,7 @@
 use std::time::{Duration, Instant};
 
 use wug_nn::kernels::Isa;
-use wug_nn::transformer::{Config, Model};
+use wug_nn::transformer::{Config, TransformerNetwork};
 use wug_nn::{Buffer, Engine, Lesson, Optimiser, Query, Rule, Sequence, Step};
 
 const BATCH: u32 = 128;
@@ -70,7 +70,8 @@ fn config(width: usize) -> Config {
 }
 
 fn time(width: usize, lengths: &[(u32, usize)]) -> Times {
-    let mut engine = Engine::new(Model::new(config(width)).expect("a valid configuration"), Isa::best());
+    let mut engine =
+        Engine::new(TransformerNetwork::new(config(width)).expect("a valid configuration"), Isa::best());
     let mut state = 1u32;
     let unit = || {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);

@@ -58,7 +58,7 @@ fn cases() -> [Case; 3] {
     let encoder =
         Encoder { size: square(32), pixel: 1.0 / 255.0, body: Body::resnet18(), embedding, words: 2, end: 1 };
     let build = move |source_words| -> Result<Box<dyn Network<f32>>, String> {
-        Ok(Box::new(recurrent::Model::new(recurrent::Config { source_words, ..config.clone() })?))
+        Ok(Box::new(recurrent::RecurrentNetwork::new(recurrent::Config { source_words, ..config.clone() })?))
     };
     let reader = Box::new(Reader::new(encoder, build).expect("a network"));
     // Four gates of three layers and two directions for each symbol; decoder, attention and output for each word.

@@ -1,7 +1,9 @@
 //! Sequence-to-sequence models and networks that see, and an engine that trains them on the CPU.
 //!
-//! A [`recurrent::Config`], [`transformer::Config`] or [`vision::Config`] says what a model is; its `Model` lays the parameters out in one flat
-//! buffer; an [`Engine`] computes losses, gradients and answers of any [`Network`] from such a buffer, and an [`Optimiser`] changes it.
+//! A configuration ([`recurrent::Config`], [`transformer::Config`], [`vision::Config`]) describes a network
+//! ([`recurrent::RecurrentNetwork`], [`transformer::TransformerNetwork`], ...), which lays its parameters out in one flat buffer.
+//! An [`Engine`] computes the loss, the gradients and the answers of any [`Network`] from that buffer; an [`Optimiser`]
+//! updates it.
 //! Nothing here knows of benchmarks or files. A [`Device`] says where an engine computes: the CPU with our own kernels, or, if it
 //! was compiled in, a GPU through burn.
 //!

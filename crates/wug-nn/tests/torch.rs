@@ -39,7 +39,7 @@ fn recurrent_models() -> Vec<Case> {
         serde_json::from_str(include_str!("../testdata/torch.json")).unwrap();
     assert_eq!(models.len(), 22);
     let case = |Fixture { config, loss, gradients }| {
-        let model = recurrent::Model::new(config).unwrap();
+        let model = recurrent::RecurrentNetwork::new(config).unwrap();
         let (name, values) = (format!("{:?}", model.config()), drawn(model.layout(), scale));
         let build = Box::new(move || Box::new(model.clone()) as Box<dyn Network<f32>>);
         Case { name, build, values, lessons: lessons.clone(), smoothing: 0.0, loss, gradients }
@@ -76,8 +76,9 @@ fn transformers() -> Vec<Case> {
     assert_eq!(fixtures.len(), 8);
     let case = |Fixture { config, smoothing, lessons, loss, gradients }| {
         let name = format!("{config:?}");
-        let build =
-            move || -> Box<dyn Network<f32>> { Box::new(transformer::Model::new(config.clone()).unwrap()) };
+        let build = move || -> Box<dyn Network<f32>> {
+            Box::new(transformer::TransformerNetwork::new(config.clone()).unwrap())
+        };
         let network = build();
         let tensors = network.layout().tensors().iter();
         let values = tensors.flat_map(|tensor| filled(&tensor.name, tensor.range().len())).collect();

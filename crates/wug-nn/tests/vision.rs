@@ -269,7 +269,7 @@ fn reader<T: Real>() -> Engine<T> {
         end: 1,
     };
     let build = move |source_words| -> Result<Box<dyn Network<T>>, String> {
-        Ok(Box::new(recurrent::Model::new(recurrent::Config { source_words, ..config.clone() })?))
+        Ok(Box::new(recurrent::RecurrentNetwork::new(recurrent::Config { source_words, ..config.clone() })?))
     };
     Engine::new(Reader::new(encoder, build).unwrap(), Isa::best())
 }

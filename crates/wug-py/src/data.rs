@@ -9,7 +9,7 @@ use pyo3::exceptions::{PyIndexError, PyKeyError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyDict};
 
-use wug_bench::{Address, BENCHMARKS, Settings, Source};
+use wug_bench::{Address, BENCHMARKS, DataSettings, Source};
 use wug_data::{Error, FactValue};
 
 use crate::arrow::Rows;
@@ -30,8 +30,8 @@ pub(crate) fn source(
     seed: Option<Seed>,
     data: Option<PathBuf>,
     settings: BTreeMap<String, String>,
-) -> wug_data::Result<(Source, Settings)> {
-    let mut chosen = data.as_deref().map(Settings::written_in).transpose()?.unwrap_or_default();
+) -> wug_data::Result<(Source, DataSettings)> {
+    let mut chosen = data.as_deref().map(DataSettings::written_in).transpose()?.unwrap_or_default();
     settings.iter().for_each(|(key, value)| chosen.set(key, value));
     let source = match (data, seed) {
         (Some(folder), None) => Source::folder(&folder, None)?,

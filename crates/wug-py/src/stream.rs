@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 use rayon::prelude::*;
 
-use wug_bench::{Address, ItemStream, Limit, Settings};
+use wug_bench::{Address, ItemStream, Limit, DataSettings};
 use wug_data::Picture;
 
 use crate::data::facts;
@@ -35,7 +35,7 @@ impl Stream {
         let limits = limits.map_err(PyValueError::new_err)?;
         let open = move || {
             let address: Address = dataset.parse()?;
-            let mut chosen = Settings::default();
+            let mut chosen = DataSettings::default();
             settings.iter().for_each(|(key, value)| chosen.set(key, value));
             ItemStream::new(&address, seed, &chosen, limits)
         };

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use wug_bench::{Address, Benchmark, Settings, Source, Verdict};
+use wug_bench::{Address, Benchmark, DataSettings, Source, Verdict};
 use wug_data::{Dataset, Error, Prediction, PredictionFormat, Predictions, Result, Selection};
 use wug_run::{RunRecord, RunSpec, Status, score};
 
@@ -59,7 +59,7 @@ pub struct Datasets {
 struct Asked<'a> {
     address: &'a Address,
     source: &'a Source,
-    settings: &'a Settings,
+    settings: &'a DataSettings,
     parts: &'a [String],
     limit: Option<usize>,
     metric: &'a str,
@@ -115,7 +115,7 @@ impl Datasets {
         path: &Path,
         address: &Address,
         source: &Source,
-        settings: &Settings,
+        settings: &DataSettings,
         metric: Option<&str>,
     ) -> Result<Judged> {
         let own = address.benchmark.metrics()[0].name;

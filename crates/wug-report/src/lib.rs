@@ -33,8 +33,8 @@ pub use experiment::{
 pub use gallery::write_gallery;
 pub use judged::{Datasets, Judged, JudgedPart, seed_folders};
 pub use published::{
-    Compared, Decoding, Filter, Number, Origin, Place, Size, SpreadKind, Summary, compared, published,
-    published_sizes,
+    Attribution, Compared, Decoding, Filter, Number, Place, SplitSize, SpreadKind, Summary, compared,
+    published, published_sizes,
 };
 pub use report::{
     Curve, ExampleTable, ExperimentReport, FactColumn, PartReport, Problem, Provenance, PublishedNumber,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use wug_bench::{Address, Draw, Judge, Settings, Source};
+use wug_bench::{Address, DataSettings, Draw, Judge, Source};
 use wug_data::{
     Dataset, Error, Fact, Prediction, PredictionFormat, Predictions, Result, Selection, truncate,
 };
@@ -24,7 +24,7 @@ pub struct Scorer {
     /// The examples.
     pub dataset: Arc<Dataset>,
     source: Source,
-    settings: Settings,
+    settings: DataSettings,
     draw: Draw,
     metric: String,
     judge: Box<dyn Judge>,
@@ -58,7 +58,7 @@ impl Scorer {
     pub fn new(
         address: Address,
         source: Source,
-        settings: Settings,
+        settings: DataSettings,
         options: &ScorerOptions,
     ) -> Result<Self> {
         let own = address.benchmark.metrics()[0].name;

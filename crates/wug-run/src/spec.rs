@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use wug_bench::{Address, Settings as DataSettings, Source};
+use wug_bench::{Address, DataSettings, Source};
 use wug_data::{Error, Result};
 use wug_learn::{EXECUTION_SETTINGS, Settings, learner};
 

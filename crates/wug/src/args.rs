@@ -9,7 +9,7 @@ use clap::builder::Styles;
 use clap::builder::styling::AnsiColor;
 use clap::{Parser, Subcommand, ValueEnum, ValueHint};
 
-use wug_bench::{Limit, Settings, Source};
+use wug_bench::{DataSettings, Limit, Source};
 use wug_data::{Error, Manifest, PredictionFormat, Result};
 
 use crate::terminal::Protocol;
@@ -165,8 +165,8 @@ impl Data {
     }
 
     /// What the user chose about the dataset.
-    pub(crate) fn settings(&self) -> Result<Settings> {
-        let written = self.data.as_deref().map(Settings::written_in).transpose()?;
+    pub(crate) fn settings(&self) -> Result<DataSettings> {
+        let written = self.data.as_deref().map(DataSettings::written_in).transpose()?;
         let mut settings = written.unwrap_or_default();
         set(&mut settings, &self.set)?;
         if let Some(glyphs) = &self.glyphs {
@@ -347,15 +347,15 @@ pub(crate) struct Stream {
 
 impl Stream {
     /// What the user chose about the dataset.
-    pub(crate) fn settings(&self) -> Result<Settings> {
-        let mut settings = Settings::default();
+    pub(crate) fn settings(&self) -> Result<DataSettings> {
+        let mut settings = DataSettings::default();
         set(&mut settings, &self.set)?;
         Ok(settings)
     }
 }
 
 /// Sets what `--with` says.
-fn set(settings: &mut Settings, chosen: &[String]) -> Result<()> {
+fn set(settings: &mut DataSettings, chosen: &[String]) -> Result<()> {
     for chosen in chosen {
         let (key, value) = chosen
             .split_once('=')

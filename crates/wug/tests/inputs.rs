@@ -12,7 +12,7 @@ fn image_datasets() -> Vec<(String, wug_data::Dataset)> {
     let mut found = Vec::new();
     for benchmark in BENCHMARKS.iter().filter(|benchmark| ["hint", "mns"].contains(&benchmark.about().name)) {
         for name in benchmark.families().into_iter().flat_map(|family| family.names) {
-            let mut settings = wug_bench::Settings::default();
+            let mut settings = wug_bench::DataSettings::default();
             if benchmark.about().name == "hint" {
                 let few = if name.starts_with("fewshot") { "20" } else { "100" };
                 for (key, value) in [("train", few), ("val", "20"), ("test", "20")] {

@@ -6,14 +6,14 @@ use rayon::prelude::*;
 use wug_bench::{Address, Source};
 use wug_data::Dataset;
 use wug_learn::LEARNERS;
-use wug_report::{Number, Origin, Place, compared, published};
+use wug_report::{Attribution, Number, Place, compared, published};
 
 /// Learners that are not in the registry, with how many numbers wait for each. A learner that arrives is taken from here.
 const NOT_OURS_YET: &[(&str, usize)] =
     &[("gpt3-zero-shot", 7), ("gpt3-zero-shot-cot", 8), ("human", 7), ("t5-base", 2)];
 
 fn own() -> impl Iterator<Item = &'static Number> {
-    published().iter().filter(|number| number.origin == Origin::Own)
+    published().iter().filter(|number| number.origin == Attribution::Own)
 }
 
 #[test]

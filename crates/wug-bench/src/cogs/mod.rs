@@ -40,7 +40,8 @@ use std::path::Path;
 use wug_data::{Dataset, Error, Result, Selection};
 
 use crate::{
-    About, Benchmark, Family, Items, Metric, NativeFile, Origin, Release, Settings, Source, Statistic,
+    Availability, Benchmark, BenchmarkInfo, DataSettings, Family, Items, Metric, NativeFile, Release, Source,
+    Statistic,
 };
 use convert::{Draws, Variant};
 use draw::Recursion;
@@ -49,7 +50,7 @@ use files::Row;
 /// The benchmark COGS.
 pub struct Cogs;
 
-static ABOUT: About = About {
+static ABOUT: BenchmarkInfo = BenchmarkInfo {
     name: "cogs",
     title: "COGS: English sentences to logical forms",
     summary: "Sentences such as `The girl slept .` are translated to logical forms. The generalization part puts known \
@@ -83,7 +84,7 @@ fn named(dataset: &str) -> Result<Named> {
 }
 
 impl Benchmark for Cogs {
-    fn about(&self) -> &About {
+    fn about(&self) -> &BenchmarkInfo {
         &ABOUT
     }
 
@@ -92,13 +93,13 @@ impl Benchmark for Cogs {
             pattern,
             names: names.iter().map(ToString::to_string).collect(),
             about,
-            origin: Origin::Drawn,
+            origin: Availability::Drawn,
         };
         let depths = |pattern, about, prefix: &str| Family {
             pattern,
             names: (1..=splits::DEEPEST).map(|depth| format!("{prefix}{depth}")).collect(),
             about,
-            origin: Origin::Drawn,
+            origin: Availability::Drawn,
         };
         vec![
             family("main", "known words in new places, known structures nested deeper", &["main"]),
@@ -129,7 +130,7 @@ impl Benchmark for Cogs {
         make("cogs", dataset, named(dataset)?, source)
     }
 
-    fn stream(&self, dataset: &str, settings: &Settings) -> Result<Box<dyn Items>> {
+    fn stream(&self, dataset: &str, settings: &DataSettings) -> Result<Box<dyn Items>> {
         settings.check("cogs", &[])?;
         stream::stream(&format!("cogs/{dataset}"), named(dataset)?)
     }

@@ -46,8 +46,8 @@ use wug_data::{Dataset, Error, Part, Result, Selection, Table};
 use wug_ink::{GlyphSource, Layout};
 
 use crate::{
-    About, Benchmark, Family, Feature, Items, Metric, NativeFile, NativePictures, Origin, Release, Setting,
-    SettingKind, Settings, Slice, Source, Statistic,
+    Availability, Benchmark, BenchmarkInfo, DataSettings, Family, Feature, Items, Metric, NativeFile,
+    NativePictures, Release, Setting, SettingKind, Slice, Source, Statistic,
 };
 use grammar::Symbol;
 use pictures::{Strips, Style};
@@ -56,7 +56,7 @@ use splits::{Design, MAX_OPERATORS, MAX_VALUE, QUOTA};
 /// The benchmark HINT.
 pub struct Hint;
 
-static ABOUT: About = About {
+static ABOUT: BenchmarkInfo = BenchmarkInfo {
     name: "hint",
     title: "HINT: handwritten arithmetic with integers",
     summary: "Arithmetic expressions, as symbols or in handwriting, are mapped to their values. Subtraction stops at 0 \
@@ -113,14 +113,14 @@ const fn whole(name: &'static str, default: u64, range: RangeInclusive<u64>, abo
 }
 
 impl Benchmark for Hint {
-    fn about(&self) -> &About {
+    fn about(&self) -> &BenchmarkInfo {
         &ABOUT
     }
 
     fn families(&self) -> Vec<Family> {
         let few_shot =
             |end: &str| NEW_SYMBOLS.chars().map(|symbol| format!("fewshot-{symbol}{end}")).collect();
-        let family = |pattern, names, about| Family { pattern, names, about, origin: Origin::Drawn };
+        let family = |pattern, names, about| Family { pattern, names, about, origin: Availability::Drawn };
         vec![
             family(
                 "symbol",
@@ -134,14 +134,14 @@ impl Benchmark for Hint {
     }
 
     fn make(&self, dataset: &str, source: &Source) -> Result<Dataset> {
-        self.make_with(dataset, source, &Settings::default())
+        self.make_with(dataset, source, &DataSettings::default())
     }
 
     fn settings(&self) -> &'static [Setting] {
         &SETTINGS
     }
 
-    fn make_with(&self, dataset: &str, source: &Source, settings: &Settings) -> Result<Dataset> {
+    fn make_with(&self, dataset: &str, source: &Source, settings: &DataSettings) -> Result<Dataset> {
         settings.check("hint", &SETTINGS)?;
         let design = design(dataset, settings)?;
         let style = Style::of(settings)?;
@@ -161,7 +161,7 @@ impl Benchmark for Hint {
         Ok(made)
     }
 
-    fn stream(&self, dataset: &str, settings: &Settings) -> Result<Box<dyn Items>> {
+    fn stream(&self, dataset: &str, settings: &DataSettings) -> Result<Box<dyn Items>> {
         settings.check("hint", &SETTINGS)?;
         let style = dataset.ends_with("image").then(|| Style::of(settings)).transpose()?;
         stream::stream(design(dataset, settings)?, style.as_ref())
@@ -253,7 +253,7 @@ fn default_design(dataset: &str) -> Design {
 }
 
 /// Sizes and bounds of a dataset as a user chose them.
-fn design(dataset: &str, settings: &Settings) -> Result<Design> {
+fn design(dataset: &str, settings: &DataSettings) -> Result<Design> {
     let mut design = default_design(dataset);
     settings.apply("train-operators", &mut design.train_operators)?;
     settings.apply("operators", &mut design.operators)?;

@@ -7,7 +7,7 @@ use wug_data::{Dataset, Error, Part, Picture, Pictures, Result, Selection, Strea
 use wug_ink::{CROP, Deal, GlyphSource, Glyphs, Layout, PARTS, Pen};
 
 use super::grammar::{SYMBOLS, Symbol};
-use crate::{NativePictures, Settings};
+use crate::{DataSettings, NativePictures};
 
 /// Rows between two counts of symbols: far enough apart to be small, near enough to count on from.
 const EVERY: usize = 64;
@@ -25,7 +25,7 @@ pub struct Style {
 
 impl Style {
     /// The style that a user chose.
-    pub fn of(settings: &Settings) -> Result<Self> {
+    pub fn of(settings: &DataSettings) -> Result<Self> {
         let mut style = Self::default();
         settings.apply("height", &mut style.layout.height)?;
         settings.apply("gap", &mut style.layout.gap)?;

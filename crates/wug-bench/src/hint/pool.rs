@@ -120,12 +120,12 @@ struct Small {
     largest: u16,
 }
 
-/// Room for the tokens of a small expression: a power of two, so that they are copied as one number.
+/// Buffer size for the tokens of a small expression: a power of two, so that they are copied as one number.
 const SMALL_WIDTH: usize = 8;
 const _: () = assert!(2 * ENUMERATED < SMALL_WIDTH);
 
-/// Room for the tokens of a candidate, and for a small expression to be copied whole at its end.
-const ROOM: usize = (2 * MAX_OPERATORS + 1 + SMALL_WIDTH).next_power_of_two();
+/// Buffer size for the tokens of a candidate, with space for a small expression to be copied whole at its end.
+const BUFFER_LEN: usize = (2 * MAX_OPERATORS + 1 + SMALL_WIDTH).next_power_of_two();
 
 impl Ready {
     /// The small expressions of an alphabet.
@@ -229,22 +229,22 @@ struct Candidate<'a> {
     /// What is drawn whole, by number of operators.
     ready: &'a [ReadySize],
     /// The first `length` are the expression.
-    room: [u8; ROOM],
+    buffer: [u8; BUFFER_LEN],
     length: usize,
     largest: u64,
 }
 
 impl<'a> Candidate<'a> {
     fn new(wanted: &'a Wanted<'a>) -> Self {
-        Self { wanted, ready: &[], room: [0; ROOM], length: 0, largest: 0 }
+        Self { wanted, ready: &[], buffer: [0; BUFFER_LEN], length: 0, largest: 0 }
     }
 
     fn tokens(&self) -> &[u8] {
-        &self.room[..self.length]
+        &self.buffer[..self.length]
     }
 
     fn push(&mut self, symbol: Symbol) {
-        self.room[self.length] = symbol.0;
+        self.buffer[self.length] = symbol.0;
         self.length += 1;
     }
 
@@ -267,7 +267,7 @@ impl<'a> Candidate<'a> {
         if let Some(ready) = self.ready.get(operators) {
             let drawn = &ready.expressions[random.below(ready.expressions.len() as u32) as usize];
             // All are copied at one width, which is quicker than at their own.
-            self.room[self.length..self.length + SMALL_WIDTH].copy_from_slice(&drawn.tokens);
+            self.buffer[self.length..self.length + SMALL_WIDTH].copy_from_slice(&drawn.tokens);
             self.length += ready.width;
             let largest = u64::from(drawn.largest);
             self.largest = self.largest.max(largest);

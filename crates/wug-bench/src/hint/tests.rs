@@ -13,7 +13,7 @@ use super::expression::{Expression, parse};
 use super::grammar::{GRAMMAR, Symbol, tree};
 use super::meaning::apply;
 use super::{Hint, pictures};
-use crate::{Benchmark, Settings, Source};
+use crate::{Benchmark, DataSettings, Source};
 
 static OFFICIAL: LazyLock<Dataset> = LazyLock::new(|| Hint.make("symbol", &Source::Official).unwrap());
 
@@ -57,8 +57,8 @@ pub(super) fn independent(prefix: &[u8]) -> Vec<Option<i128>> {
     values
 }
 
-fn settings(chosen: &[(&str, &str)]) -> Settings {
-    let mut settings = Settings::default();
+fn settings(chosen: &[(&str, &str)]) -> DataSettings {
+    let mut settings = DataSettings::default();
     for (key, value) in chosen {
         settings.set(key, value);
     }
@@ -357,7 +357,7 @@ fn what_cannot_be_made_is_refused() {
     // Three operators make 3,200,000 expressions.
     let many = refused(&[("operators", "3"), ("train-operators", "3"), ("train", "3200000")], seed());
     assert!(many.contains("3201100 different expressions") && many.contains("which cannot be"), "{many}");
-    // Some expressions have the largest value 101, but not so many.
+    // Fewer expressions than asked for have the largest value 101.
     let few =
         refused(&[("operators", "3"), ("train-operators", "3"), ("train", "50"), ("value", "101")], seed());
     assert!(few.contains("from 101 to 101") && few.contains("draws gave no other"), "{few}");

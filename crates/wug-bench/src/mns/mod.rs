@@ -36,7 +36,9 @@ use std::sync::Arc;
 
 use wug_data::{Dataset, Error, Part, Pictures, Result, Selection, Table, read_jsonl};
 
-use crate::{About, Benchmark, Family, Items, NativeFile, Release, Setting, SettingKind, Settings, Source};
+use crate::{
+    Benchmark, BenchmarkInfo, DataSettings, Family, Items, NativeFile, Release, Setting, SettingKind, Source,
+};
 use drawing::{Figures, Jitter};
 use files::Imported;
 use problem::Problem;
@@ -46,7 +48,7 @@ use splits::{Design, Rows};
 /// The benchmark MNS.
 pub struct Mns;
 
-static ABOUT: About = About {
+static ABOUT: BenchmarkInfo = BenchmarkInfo {
     name: "mns",
     title: "MNS: number puzzles in geometric figures",
     summary: "Three panels show the same figure with numbers in it. One calculation explains the numbers of every \
@@ -71,7 +73,7 @@ static SETTINGS: [Setting; 1] = [Setting {
 }];
 
 impl Benchmark for Mns {
-    fn about(&self) -> &About {
+    fn about(&self) -> &BenchmarkInfo {
         &ABOUT
     }
 
@@ -80,14 +82,14 @@ impl Benchmark for Mns {
     }
 
     fn make(&self, dataset: &str, source: &Source) -> Result<Dataset> {
-        self.make_with(dataset, source, &Settings::default())
+        self.make_with(dataset, source, &DataSettings::default())
     }
 
     fn settings(&self) -> &'static [Setting] {
         &SETTINGS
     }
 
-    fn make_with(&self, dataset: &str, source: &Source, settings: &Settings) -> Result<Dataset> {
+    fn make_with(&self, dataset: &str, source: &Source, settings: &DataSettings) -> Result<Dataset> {
         let pixels = jitter(settings)?;
         let seed = if let Source::Seed(seed) | Source::Folder(_, seed) = source { *seed } else { 0 };
         let jitter = (pixels > 0).then(|| Jitter { pixels, dataset: format!("mns/{dataset}"), seed });
@@ -110,7 +112,7 @@ impl Benchmark for Mns {
         Ok(dataset_of(dataset, table, parts, pictures, jitter))
     }
 
-    fn stream(&self, dataset: &str, settings: &Settings) -> Result<Box<dyn Items>> {
+    fn stream(&self, dataset: &str, settings: &DataSettings) -> Result<Box<dyn Items>> {
         stream::stream(design(dataset)?, jitter(settings)?)
     }
 
@@ -153,7 +155,7 @@ impl Release for Mns {
 }
 
 /// How far a number may stand beside its place, as a user chose.
-fn jitter(settings: &Settings) -> Result<u8> {
+fn jitter(settings: &DataSettings) -> Result<u8> {
     settings.check("mns", &SETTINGS)?;
     let mut pixels = 0;
     settings.apply("jitter", &mut pixels)?;

@@ -10,7 +10,7 @@ use super::derivations::Rule;
 use super::grammar::{Condition, Interpretation, Kind, Layout, Shape, cell, conditions};
 use super::problem::Problem;
 use super::sample::{Drawn, Parameters, Sampler};
-use crate::{Family, Origin};
+use crate::{Availability, Family};
 
 /// The parts, with the last digits that the numbers of their problems have.
 pub(crate) const PARTS: [(&str, &[usize]); 3] =
@@ -256,7 +256,7 @@ fn vocabulary(largest: u16) -> Vocab {
 
 /// The datasets as they are listed.
 pub(crate) fn families() -> Vec<Family> {
-    let family = |pattern, names, about| Family { pattern, names, about, origin: Origin::Drawn };
+    let family = |pattern, names, about| Family { pattern, names, about, origin: Availability::Drawn };
     vec![
         family("circle", vec!["circle".to_owned()], "the missing number; circles only, as released"),
         family("shapes", vec!["shapes".to_owned()], "the same with all 42 figures of the paper"),

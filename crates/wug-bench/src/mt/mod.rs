@@ -34,8 +34,8 @@ use wug_data::{Dataset, Error, Part, RawPart, Result, Selection, Table, read_fac
 use crate::import::written_parts;
 use crate::pair_files::{as_given, read_pairs, write_lines};
 use crate::{
-    About, Benchmark, EXACT, Family, Items, Metric, NativeFile, Origin, Release, Settings, Source,
-    read_written_by_wug,
+    Availability, Benchmark, BenchmarkInfo, DataSettings, EXACT, Family, Items, Metric, NativeFile, Release,
+    Source, read_written_by_wug,
 };
 
 pub use bleu::{BLEU, Bleu, bleu, tokenised};
@@ -44,7 +44,7 @@ pub use files::normalised;
 /// The benchmark MT.
 pub struct Mt;
 
-static ABOUT: About = About {
+static ABOUT: BenchmarkInfo = BenchmarkInfo {
     name: "mt",
     title: "MT: short sentences between English and French",
     summary: "Sentences such as `i am very tired .` are translated. An invented adjective is taught in one sentence and \
@@ -84,7 +84,7 @@ fn task(dataset: &str) -> Result<Task> {
 }
 
 impl Benchmark for Mt {
-    fn about(&self) -> &About {
+    fn about(&self) -> &BenchmarkInfo {
         &ABOUT
     }
 
@@ -93,7 +93,7 @@ impl Benchmark for Mt {
             pattern,
             names: vec![pattern.to_owned(), format!("{pattern}-daxy")],
             about,
-            origin: Origin::Drawn,
+            origin: Availability::Drawn,
         };
         vec![
             Family {
@@ -126,7 +126,7 @@ impl Benchmark for Mt {
         Ok(Dataset { name, table, parts, pictures: None })
     }
 
-    fn stream(&self, dataset: &str, settings: &Settings) -> Result<Box<dyn Items>> {
+    fn stream(&self, dataset: &str, settings: &DataSettings) -> Result<Box<dyn Items>> {
         settings.check("mt", &[])?;
         Ok(stream::stream(task(dataset)?))
     }

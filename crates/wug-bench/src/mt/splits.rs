@@ -60,7 +60,7 @@ pub fn draw(seed: u64) -> Pairs {
             break;
         }
         let tree = LANGUAGE.grammar.sample(LANGUAGE.sentence, &mut arena, &mut streams.item(j), 16);
-        let tree = tree.expect("no sentence has so many nodes");
+        let tree = tree.expect("a sentence has fewer nodes than that");
         let (pair, predicate) = read(&arena, tree);
         if said.contains(pair.0.as_str()) || meant.contains(pair.1.as_str()) || !seen.insert(pair.clone()) {
             continue;

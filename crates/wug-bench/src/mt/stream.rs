@@ -10,7 +10,7 @@ use super::splits::{DAXY, DAXY_COPIES, Pair, TRAIN, as_read, eight, read};
 use crate::Items;
 use crate::stream::{Generator, belongs};
 
-/// One item of test in so many is one of the eight sentences.
+/// One test item in this many is one of the eight sentences.
 const EIGHT_EVERY: u64 = 10;
 
 /// Draws pairs.

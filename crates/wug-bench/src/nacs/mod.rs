@@ -18,14 +18,16 @@ use wug_data::{Dataset, Result, Selection, Table};
 
 use crate::pair_files;
 use crate::scan::{self, files, splits::Split};
-use crate::{About, Benchmark, EXACT, Family, Items, Metric, NativeFile, Release, Settings, Source};
+use crate::{
+    Benchmark, BenchmarkInfo, DataSettings, EXACT, Family, Items, Metric, NativeFile, Release, Source,
+};
 
 pub use score::{MEANING, Meaning};
 
 /// The benchmark NACS.
 pub struct Nacs;
 
-static ABOUT: About = About {
+static ABOUT: BenchmarkInfo = BenchmarkInfo {
     name: "nacs",
     title: "NACS: action sequences to navigation commands",
     summary: "SCAN backwards: an action sequence is translated to a command that means it. Most sequences have several \
@@ -50,7 +52,7 @@ fn reverse(table: &Arc<Table>) -> Arc<Table> {
 }
 
 impl Benchmark for Nacs {
-    fn about(&self) -> &About {
+    fn about(&self) -> &BenchmarkInfo {
         &ABOUT
     }
 
@@ -65,7 +67,7 @@ impl Benchmark for Nacs {
         Ok(Dataset { name: format!("nacs/{dataset}"), table: Arc::clone(table), parts, pictures: None })
     }
 
-    fn stream(&self, dataset: &str, settings: &Settings) -> Result<Box<dyn Items>> {
+    fn stream(&self, dataset: &str, settings: &DataSettings) -> Result<Box<dyn Items>> {
         settings.check("nacs", &[])?;
         let split = scan::split("nacs", dataset)?;
         let table = if split.has_dab() { &REVERSED_WITH_DAB } else { &REVERSED };

@@ -17,12 +17,12 @@ use std::sync::Arc;
 
 use wug_data::{Dataset, Error, Facts, Part, RawPart, Result, Selection, Sequences, Table, Vocab};
 
-use crate::{About, Benchmark, Family, NativeFile, Origin, Release, Source};
+use crate::{Availability, Benchmark, BenchmarkInfo, Family, NativeFile, Release, Source};
 
 /// A user's own pairs.
 pub struct Pairs;
 
-static ABOUT: About = About {
+static ABOUT: BenchmarkInfo = BenchmarkInfo {
     name: "pairs",
     title: "Pairs: your own inputs and targets",
     summary: "Inputs and targets from a folder of the user's, with a part to learn from and a part to be asked.",
@@ -35,7 +35,7 @@ static ABOUT: About = About {
 const PARTS: [&str; 5] = ["train", "val", "dev", "test", "gen"];
 
 impl Benchmark for Pairs {
-    fn about(&self) -> &About {
+    fn about(&self) -> &BenchmarkInfo {
         &ABOUT
     }
 
@@ -44,7 +44,7 @@ impl Benchmark for Pairs {
             pattern: "own",
             names: vec!["own".to_owned()],
             about: "train and test as TSV (input TAB target) or JSONL, from --data DIR",
-            origin: Origin::Imported,
+            origin: Availability::Imported,
         }]
     }
 

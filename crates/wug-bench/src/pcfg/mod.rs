@@ -14,12 +14,12 @@ use std::sync::Arc;
 
 use wug_data::{Dataset, Error, Facts, Lines, Part, Result, Selection, Sequences, Table, Vocab};
 
-use crate::{About, Benchmark, Family, NativeFile, Origin, Release, Source};
+use crate::{Availability, Benchmark, BenchmarkInfo, Family, NativeFile, Release, Source};
 
 /// The benchmark.
 pub struct Pcfg;
 
-static ABOUT: About = About {
+static ABOUT: BenchmarkInfo = BenchmarkInfo {
     name: "pcfg",
     title: "PCFG SET: compositions of string functions",
     summary: "Functions such as reverse, repeat and append, nested in prefix notation over an alphabet of 520 letters; \
@@ -36,7 +36,7 @@ const DATASETS: [&str; 3] = ["set", "systematicity", "productivity"];
 type Pair = (String, String);
 
 impl Benchmark for Pcfg {
-    fn about(&self) -> &About {
+    fn about(&self) -> &BenchmarkInfo {
         &ABOUT
     }
 
@@ -45,7 +45,7 @@ impl Benchmark for Pcfg {
             pattern: "{set,systematicity,productivity}",
             names: DATASETS.map(str::to_owned).to_vec(),
             about: "the official rows from --data DIR: train.src and train.tgt, or train.tsv; dev and test likewise",
-            origin: Origin::Imported,
+            origin: Availability::Imported,
         }]
     }
 

@@ -21,13 +21,14 @@ use wug_data::{Dataset, Error, Result, Selection};
 use crate::cogs::convert::Variant;
 use crate::cogs::score;
 use crate::{
-    About, Benchmark, Family, Items, Metric, NativeFile, Origin, Release, Settings, Source, Statistic, cogs,
+    Availability, Benchmark, BenchmarkInfo, DataSettings, Family, Items, Metric, NativeFile, Release, Source,
+    Statistic, cogs,
 };
 
 /// The benchmark ReCOGS.
 pub struct Recogs;
 
-static ABOUT: About = About {
+static ABOUT: BenchmarkInfo = BenchmarkInfo {
     name: "recogs",
     title: "ReCOGS: English sentences to logical forms with arbitrary variables",
     summary: "The sentences of COGS with logical forms whose variables have no meaning, whose names are predicates and \
@@ -49,7 +50,7 @@ fn variant(dataset: &str) -> Result<Variant> {
 }
 
 impl Benchmark for Recogs {
-    fn about(&self) -> &About {
+    fn about(&self) -> &BenchmarkInfo {
         &ABOUT
     }
 
@@ -58,7 +59,7 @@ impl Benchmark for Recogs {
             pattern: name,
             names: vec![name.to_owned()],
             about,
-            origin: Origin::Drawn,
+            origin: Availability::Drawn,
         };
         vec![
             family("v2", "meaning whatever the names of variables; preposing and `um` in train"),
@@ -71,7 +72,7 @@ impl Benchmark for Recogs {
         cogs::make_variant("recogs", dataset, variant(dataset)?, source)
     }
 
-    fn stream(&self, dataset: &str, settings: &Settings) -> Result<Box<dyn Items>> {
+    fn stream(&self, dataset: &str, settings: &DataSettings) -> Result<Box<dyn Items>> {
         settings.check("recogs", &[])?;
         let named = cogs::Named::Variant(variant(dataset)?);
         cogs::stream::stream(&format!("recogs/{dataset}"), named)

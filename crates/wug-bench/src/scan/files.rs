@@ -12,7 +12,7 @@ use wug_data::{Dataset, Error, Part, RawPart, RawRow, Result, Selection};
 use super::splits::{self, MCD_SIZES, SIMPLE_TRAIN, Split};
 use crate::import::written_parts;
 use crate::pair_files::{read_in_out, read_parallel, with_suffix, write_lines};
-use crate::{Origin, read_written_by_wug};
+use crate::{Availability, read_written_by_wug};
 
 /// Where the SCAN repository has a part; parts that it does not have are named in its manner.
 pub fn scan_path(split: Split, part: &str) -> String {
@@ -152,7 +152,7 @@ fn import_excerpt(folder: &Path, benchmark: &str, split: Split) -> Result<Option
     if is_whole && sizes.iter().all(whole) {
         return Ok(None);
     }
-    let expected = if split.origin() == Origin::Rule { splits::rule(split, &[]) } else { Vec::new() };
+    let expected = if split.origin() == Availability::Rule { splits::rule(split, &[]) } else { Vec::new() };
     let mut parts: Vec<Part> = Vec::new();
     for (name, rows) in sizes {
         let imported = Imported::read(folder, benchmark, split, &name)?;

@@ -38,13 +38,13 @@ use std::path::Path;
 use wug_data::{Dataset, Error, Part, Result, Selection};
 
 use crate::pair_files;
-use crate::{About, Benchmark, Family, Items, NativeFile, Release, Settings, Source, Statistic};
+use crate::{Benchmark, BenchmarkInfo, DataSettings, Family, Items, NativeFile, Release, Source, Statistic};
 use splits::Split;
 
 /// The benchmark SCAN.
 pub struct Scan;
 
-static ABOUT: About = About {
+static ABOUT: BenchmarkInfo = BenchmarkInfo {
     name: "scan",
     title: "SCAN: navigation commands to action sequences",
     summary: "Commands such as `jump opposite left and walk thrice` are translated to sequences of actions. The splits \
@@ -66,7 +66,7 @@ static ABOUT: About = About {
 };
 
 impl Benchmark for Scan {
-    fn about(&self) -> &About {
+    fn about(&self) -> &BenchmarkInfo {
         &ABOUT
     }
 
@@ -85,7 +85,7 @@ impl Benchmark for Scan {
         })
     }
 
-    fn stream(&self, dataset: &str, settings: &Settings) -> Result<Box<dyn Items>> {
+    fn stream(&self, dataset: &str, settings: &DataSettings) -> Result<Box<dyn Items>> {
         settings.check("scan", &[])?;
         let split = split("scan", dataset)?;
         stream::stream("scan", split, &split.language().table)
@@ -145,7 +145,7 @@ pub(crate) fn parts(benchmark: &str, split: Split, source: &Source) -> Result<Ve
             "the release of {benchmark}/{} cannot be repeated from a seed: read it with --data DIR",
             split.name()
         ))),
-        Source::Seed(_) if split.origin() == crate::Origin::Imported => Err(Error::usage(format!(
+        Source::Seed(_) if split.origin() == crate::Availability::Imported => Err(Error::usage(format!(
             "{benchmark}/{} is not made from rules: read the released files with --data DIR",
             split.name()
         ))),

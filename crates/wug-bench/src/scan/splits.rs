@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use wug_data::{Part, Streams};
 
 use super::language::{LANGUAGE, LANGUAGE_WITH_DAB, Language};
-use crate::{Family, Origin};
+use crate::{Availability, Family};
 
 /// The datasets of SCAN and of NACS.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -104,15 +104,15 @@ impl Split {
     }
 
     /// Whether its rows depend on a random choice.
-    pub fn origin(self) -> Origin {
+    pub fn origin(self) -> Availability {
         match self {
             Self::Simple
             | Self::Share(_)
             | Self::JumpRepeated(..)
             | Self::JumpNested(1..)
-            | Self::Fewshot(..) => Origin::Drawn,
-            Self::Mcd(_) => Origin::Imported,
-            _ => Origin::Rule,
+            | Self::Fewshot(..) => Availability::Drawn,
+            Self::Mcd(_) => Availability::Imported,
+            _ => Availability::Rule,
         }
     }
 

@@ -10,7 +10,7 @@ use wug_data::{Error, Part, Result, Stream, Table};
 
 use super::splits::{self, SIMPLE_TRAIN, Split};
 use crate::stream::{Generator, place};
-use crate::{Items, Origin};
+use crate::{Availability, Items};
 
 /// Draws commands.
 struct Commands {
@@ -20,7 +20,7 @@ struct Commands {
 
 /// The stream of a split whose rows are those of `table`.
 pub(crate) fn stream(benchmark: &str, split: Split, table: &Arc<Table>) -> Result<Box<dyn Items>> {
-    if split.origin() == Origin::Imported {
+    if split.origin() == Availability::Imported {
         let name = split.name();
         return Err(Error::usage(format!(
             "{benchmark}/{name} has no stream: its examples are read from files"

@@ -14,12 +14,12 @@ use std::sync::Arc;
 use wug_data::{Dataset, Error, Facts, Part, Result, Selection, Sequences, Table, Vocab};
 
 use crate::cogs::files::{Row, read, write_selection};
-use crate::{About, Benchmark, Family, NativeFile, Origin, Release, Source};
+use crate::{Availability, Benchmark, BenchmarkInfo, Family, NativeFile, Release, Source};
 
 /// The benchmark.
 pub struct Slog;
 
-static ABOUT: About = About {
+static ABOUT: BenchmarkInfo = BenchmarkInfo {
     name: "slog",
     title: "SLOG: structural generalization in semantic parsing",
     summary: "English sentences to logical forms. Training has relative clauses, questions and embeddings in some \
@@ -43,7 +43,7 @@ const PARTS: [(&str, &[&str]); 4] = [
 ];
 
 impl Benchmark for Slog {
-    fn about(&self) -> &About {
+    fn about(&self) -> &BenchmarkInfo {
         &ABOUT
     }
 
@@ -52,7 +52,7 @@ impl Benchmark for Slog {
             pattern: "{varfree,cogs}",
             names: DATASETS.iter().map(|(name, _)| (*name).to_owned()).collect(),
             about: "the official rows from --data DIR, with logical forms without variables or as in COGS",
-            origin: Origin::Imported,
+            origin: Availability::Imported,
         }]
     }
 

@@ -4,7 +4,7 @@ use super::*;
 use crate::BENCHMARKS;
 
 fn stream(name: &str, seed: u64) -> ItemStream {
-    ItemStream::new(&name.parse().unwrap(), seed, &Settings::default(), Vec::new()).unwrap()
+    ItemStream::new(&name.parse().unwrap(), seed, &DataSettings::default(), Vec::new()).unwrap()
 }
 
 fn inputs(table: &Table) -> Vec<String> {
@@ -124,7 +124,8 @@ fn a_finite_language_says_its_size() {
 fn limits_are_difficulty() {
     let limits = ["operators=3-4", "depth=3"].map(|limit| limit.parse().unwrap()).to_vec();
     let address = "hint/symbol#train".parse().unwrap();
-    let items = ItemStream::new(&address, 0, &Settings::default(), limits).unwrap().items(0, 100).unwrap();
+    let items =
+        ItemStream::new(&address, 0, &DataSettings::default(), limits).unwrap().items(0, 100).unwrap();
     let of = |fact| items.facts.column(fact).unwrap();
     for row in 0..100 {
         let FactValue::Number(operators) = of("operators").value(row) else { panic!("a number") };
@@ -133,7 +134,7 @@ fn limits_are_difficulty() {
     }
     let fails = |limit: &str, what: &str| {
         let limits = vec![limit.parse().unwrap()];
-        let stream = ItemStream::new(&address, 0, &Settings::default(), limits);
+        let stream = ItemStream::new(&address, 0, &DataSettings::default(), limits);
         let error = stream.and_then(|stream| stream.items(0, 1)).unwrap_err().to_string();
         assert!(error.contains(what), "{error}");
     };
@@ -146,10 +147,11 @@ fn limits_are_difficulty() {
 fn what_is_read_from_files_has_no_stream() {
     for name in ["scan/mcd-1", "slog/main", "cogs/preposing"] {
         let Ok(address) = name.parse::<Address>() else { continue };
-        let error = ItemStream::new(&address, 0, &Settings::default(), Vec::new()).map(|_| ()).unwrap_err();
+        let error =
+            ItemStream::new(&address, 0, &DataSettings::default(), Vec::new()).map(|_| ()).unwrap_err();
         assert!(error.to_string().contains("has no stream"), "{error}");
     }
-    let error = ItemStream::new(&"scan/length#dev".parse().unwrap(), 0, &Settings::default(), Vec::new());
+    let error = ItemStream::new(&"scan/length#dev".parse().unwrap(), 0, &DataSettings::default(), Vec::new());
     assert!(error.map(|_| ()).unwrap_err().to_string().contains("there are: train, test"));
     assert!(BENCHMARKS.len() >= STREAMS.len());
 }

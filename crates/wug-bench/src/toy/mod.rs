@@ -21,13 +21,15 @@ use wug_data::{Dataset, Error, Facts, Part, Result, Selection, Sequences, Stream
 use wug_grammar::{Arena, NodeId};
 
 use crate::pairs::files::write_tsv;
-use crate::{About, Benchmark, Family, Items, NativeFile, Origin, Release, Settings, Source};
+use crate::{
+    Availability, Benchmark, BenchmarkInfo, DataSettings, Family, Items, NativeFile, Release, Source,
+};
 use language::Language;
 
 /// The random languages.
 pub struct Toy;
 
-static ABOUT: About = About {
+static ABOUT: BenchmarkInfo = BenchmarkInfo {
     name: "toy",
     title: "Toy: random small languages",
     summary: "Sentences of a random language are translated to symbols. Training shows short sentences, and some words \
@@ -45,7 +47,7 @@ const TRAIN_RICH: usize = 3;
 const MAX_NODES: usize = 80;
 
 impl Benchmark for Toy {
-    fn about(&self) -> &About {
+    fn about(&self) -> &BenchmarkInfo {
         &ABOUT
     }
 
@@ -54,7 +56,7 @@ impl Benchmark for Toy {
             pattern: "random-{1,2,3,...}",
             names: (1..=50).map(|seed| format!("random-{seed}")).collect(),
             about: "longer sentences and new combinations of a random language",
-            origin: Origin::Drawn,
+            origin: Availability::Drawn,
         }]
     }
 
@@ -74,7 +76,7 @@ impl Benchmark for Toy {
         }
     }
 
-    fn stream(&self, dataset: &str, settings: &Settings) -> Result<Box<dyn Items>> {
+    fn stream(&self, dataset: &str, settings: &DataSettings) -> Result<Box<dyn Items>> {
         settings.check("toy", &[])?;
         let language = language::draw(language_number(dataset)?);
         Ok(stream::stream(language.map_err(|error| Error::usage(error.to_string()))?))

@@ -4,13 +4,13 @@ use wug_bench::mns::sample::Sampler;
 use wug_data::Result;
 
 use super::sampler;
-use crate::{About, Answer, Learner, Model, Question, Reads, Task, answer_each};
+use crate::{Answer, Learner, LearnerInfo, Model, Question, Reads, Task, answer_each};
 
 /// The exact posterior: every derivation of the generator that explains the panels, weighed by its probability, and
 /// the answer with the most weight. No solver that knows the generator can do better on average.
 pub struct Bayes;
 
-static ABOUT: About = About {
+static ABOUT: LearnerInfo = LearnerInfo {
     name: "bayes",
     title: "the most probable answer under the generator's own rules: the optimum",
     benchmarks: &["mns"],
@@ -19,7 +19,7 @@ static ABOUT: About = About {
 };
 
 impl Learner for Bayes {
-    fn about(&self) -> &'static About {
+    fn about(&self) -> &'static LearnerInfo {
         &ABOUT
     }
 

@@ -5,13 +5,13 @@ use wug_data::{Picture, Result, Stream, Streams};
 use super::bayes::posterior;
 use super::sampler;
 use crate::SettingKind;
-use crate::{About, Answer, Learner, Model, Question, Reads, Setting, Task, answer_each};
+use crate::{Answer, Learner, LearnerInfo, Model, Question, Reads, Setting, Task, answer_each};
 
 /// The optimum from pixels: finds the figure, the numbers and the question mark, then solves as `bayes`. What is done
 /// to the picture before it is read can be set, to see how much it takes to mislead it.
 pub struct BayesImage;
 
-static ABOUT: About = About {
+static ABOUT: LearnerInfo = LearnerInfo {
     name: "bayes-image",
     title: "reads figure and numbers from the pixels, then answers as bayes",
     benchmarks: &["mns"],
@@ -31,7 +31,7 @@ static ABOUT: About = About {
 };
 
 impl Learner for BayesImage {
-    fn about(&self) -> &'static About {
+    fn about(&self) -> &'static LearnerInfo {
         &ABOUT
     }
 

@@ -8,7 +8,7 @@ use wug_data::{Result, Stream, Streams};
 
 use super::sampler;
 use crate::SettingKind;
-use crate::{About, Answer, Learner, Model, Question, Reads, Setting, Task, answer_each};
+use crate::{Answer, Learner, LearnerInfo, Model, Question, Reads, Setting, Task, answer_each};
 
 /// The paper's pure symbolic search: knows the numbers, not the figure, so it tries every rotation and grouping.
 pub struct SearchPure;
@@ -22,7 +22,7 @@ const STEPS: Setting = Setting {
     default: SettingKind::Whole { default: 10_000, least: 1, most: 1_000_000_000 },
 };
 
-static PURE: About = About {
+static PURE: LearnerInfo = LearnerInfo {
     name: "search-pure",
     title: "the paper's blind search over rotations, groups, operators and trees",
     benchmarks: &["mns"],
@@ -30,7 +30,7 @@ static PURE: About = About {
     settings: &[STEPS],
 };
 
-static CONTEXT: About = About {
+static CONTEXT: LearnerInfo = LearnerInfo {
     name: "search-context",
     title: "the paper's search that knows type and layout",
     benchmarks: &["mns"],
@@ -46,7 +46,7 @@ static CONTEXT: About = About {
 };
 
 impl Learner for SearchPure {
-    fn about(&self) -> &'static About {
+    fn about(&self) -> &'static LearnerInfo {
         &PURE
     }
 
@@ -56,7 +56,7 @@ impl Learner for SearchPure {
 }
 
 impl Learner for SearchContext {
-    fn about(&self) -> &'static About {
+    fn about(&self) -> &'static LearnerInfo {
         &CONTEXT
     }
 

@@ -135,7 +135,7 @@ mod tests {
 
     fn dataset(name: &str) -> Dataset {
         let address: Address = name.parse().unwrap();
-        let mut sizes = wug_bench::Settings::default();
+        let mut sizes = wug_bench::DataSettings::default();
         for (part, rows) in [("train", "40"), ("val", "20"), ("test", "20")] {
             sizes.set(part, rows);
         }

@@ -32,8 +32,8 @@ use wug_data::{Error, InputKind, Picture, Result, Tokens};
 use wug_nn::{Buffer, Engine, Network, Query, Sequence};
 
 use crate::{
-    About, Answer, DecoderStates, Image, ImageVectors, Learner, Model, ModelSize, Oracle, Question, Settings,
-    Task, Training,
+    Answer, DecoderStates, Image, ImageVectors, Learner, LearnerInfo, Model, ModelSize, Oracle, Question,
+    Settings, Task, Training,
 };
 
 use examples::{Examples, Sources};
@@ -96,12 +96,12 @@ pub trait Blueprint: Sync {
 
 /// A learner that trains the network of its blueprint. Its settings are those of the blueprint and those of training.
 pub struct Neural<B> {
-    about: &'static About,
+    about: &'static LearnerInfo,
     blueprint: B,
 }
 
 impl<B: Blueprint> Learner for Neural<B> {
-    fn about(&self) -> &'static About {
+    fn about(&self) -> &'static LearnerInfo {
         self.about
     }
 

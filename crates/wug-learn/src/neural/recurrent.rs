@@ -4,13 +4,13 @@ use std::sync::LazyLock;
 
 use wug_data::{Error, InputKind, Result};
 use wug_nn::Network;
-use wug_nn::recurrent::{Attention, Begin, Bridge, Cell, Config, Model, Output};
+use wug_nn::recurrent::{Attention, Begin, Bridge, Cell, Config, Output, RecurrentNetwork};
 
 use super::image_encoder::{IMAGE_ENCODER, with_image_encoder};
 use super::plan::{TRAINING, joined, number, whole, word};
 use super::{Blueprint, Built, Neural, Sizes};
 use crate::protocols::presets;
-use crate::{About, Preset, Reads, Setting, SettingKind, Settings};
+use crate::{LearnerInfo, Preset, Reads, Setting, SettingKind, Settings};
 
 /// One of the nine: a cell, with attention or not, with the word before or not.
 pub struct Recurrent {
@@ -51,7 +51,7 @@ macro_rules! learners {
         $(
             #[doc = $title]
             pub static $constant: Neural<Recurrent> = Neural {
-                about: &About { name: $name, title: $title, benchmarks: &[], reads: Reads::Any, settings: SETTINGS },
+                about: &LearnerInfo { name: $name, title: $title, benchmarks: &[], reads: Reads::Any, settings: SETTINGS },
                 blueprint: Recurrent { cell: Cell::$cell, attention: $attention, dependence: $dependence },
             };
         )*
@@ -112,12 +112,12 @@ impl Blueprint for Recurrent {
         if sizes.reads == InputKind::Images {
             let table = (config.source_words, config.embedding);
             let build = move |source_words| -> Result<Box<dyn Network<f32>>, String> {
-                Ok(Model::new(Config { source_words, ..config.clone() })?.network())
+                Ok(RecurrentNetwork::new(Config { source_words, ..config.clone() })?.network())
             };
             let (network, config) = with_image_encoder(settings, table, &described, build)?;
             return Ok(Built { network, config, width: hidden });
         }
-        let model = Model::new(config).map_err(Error::usage)?;
+        let model = RecurrentNetwork::new(config).map_err(Error::usage)?;
         Ok(Built { network: model.network(), config: described, width: hidden })
     }
 }

@@ -368,7 +368,7 @@ fn permuted(dataset: &Dataset) -> Dataset {
 #[test]
 fn a_network_that_sees_never_sees_the_symbols() {
     let address: Address = "hint/image".parse().unwrap();
-    let mut sizes = wug_bench::Settings::default();
+    let mut sizes = wug_bench::DataSettings::default();
     for (part, rows) in [("train", "60"), ("val", "20"), ("test", "20")] {
         sizes.set(part, rows);
     }

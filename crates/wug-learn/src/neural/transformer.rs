@@ -4,13 +4,13 @@ use std::sync::LazyLock;
 
 use wug_data::{Error, InputKind, Result};
 use wug_nn::Network;
-use wug_nn::transformer::{Activation, Config, Initial, Model, Norm, Positions};
+use wug_nn::transformer::{Activation, Config, Initial, Norm, Positions, TransformerNetwork};
 
 use super::image_encoder::{IMAGE_ENCODER, with_image_encoder};
 use super::plan::{TRAINING, changed, joined, number, whole, word};
 use super::{Blueprint, Built, Neural, Sizes, memory};
 use crate::protocols::presets;
-use crate::{About, Preset, Reads, Setting, SettingKind, Settings};
+use crate::{LearnerInfo, Preset, Reads, Setting, SettingKind, Settings};
 
 /// One of the four: positions absolute or relative, layers of their own or one shared by all.
 pub struct Transformer {
@@ -62,7 +62,7 @@ macro_rules! learners {
         $(
             #[doc = $title]
             pub static $constant: Neural<Transformer> = Neural {
-                about: &About { name: $name, title: $title, benchmarks: &[], reads: Reads::Any, settings: SETTINGS },
+                about: &LearnerInfo { name: $name, title: $title, benchmarks: &[], reads: Reads::Any, settings: SETTINGS },
                 blueprint: Transformer { relative: $relative, shared: $shared },
             };
         )*
@@ -178,7 +178,7 @@ impl Blueprint for Transformer {
         fits(&config, sizes)?;
         let described = serde_json::to_value(&config).expect("plain data");
         let needed = bytes(&config, sizes);
-        let model = Model::new(config.clone()).map_err(Error::usage)?;
+        let model = TransformerNetwork::new(config.clone()).map_err(Error::usage)?;
         memory::check(needed, "width, layers or the longest examples")?;
         if sizes.reads == InputKind::Images {
             if config.longest().is_some() {
@@ -188,7 +188,7 @@ impl Blueprint for Transformer {
             }
             let table = (config.source_words, config.embedding);
             let build = move |source_words| -> Result<Box<dyn Network<f32>>, String> {
-                Ok(Model::new(Config { source_words, ..config.clone() })?.network())
+                Ok(TransformerNetwork::new(Config { source_words, ..config.clone() })?.network())
             };
             let (network, config) = with_image_encoder(settings, table, &described, build)?;
             return Ok(Built { network, config, width });

@@ -11,7 +11,7 @@ use super::plan::{TRAINING, changed, joined, number, whole};
 use super::preprocess::Preprocess;
 use super::{Blueprint, Built, Neural, Sizes, memory};
 use crate::protocols::presets;
-use crate::{About, Preset, Reads, Setting, SettingKind, Settings};
+use crate::{LearnerInfo, Preset, Reads, Setting, SettingKind, Settings};
 
 /// One of the four.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,7 +71,7 @@ macro_rules! learners {
         $(
             #[doc = $title]
             pub static $constant: Neural<Vision> = Neural {
-                about: &About {
+                about: &LearnerInfo {
                     name: $name,
                     title: $title,
                     benchmarks: &["mns"],

@@ -11,7 +11,7 @@ use wug_data::{Error, Result};
 
 use crate::prompt::{Prompt, Question, Turn};
 use crate::request::{Request, body};
-use crate::{Key, Settings, Usage};
+use crate::{Key, RequestSettings, Usage};
 
 /// One question, asked once.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,7 +49,7 @@ pub struct Job<'a> {
     /// What is sent and how answers are read.
     pub prompt: &'a Prompt,
     /// The server, sampling, patience and limits.
-    pub settings: &'a Settings,
+    pub settings: &'a RequestSettings,
     /// The API key.
     pub key: Key,
     /// Where the journal is kept; an existing folder. What it already holds is not sent again.
@@ -194,7 +194,7 @@ pub struct CostEstimate {
 }
 
 /// Estimates what asking all items would cost at most, without journal and cache. Of many items some are measured.
-pub fn estimate(prompt: &Prompt, settings: &Settings, items: &dyn Items) -> Result<CostEstimate> {
+pub fn estimate(prompt: &Prompt, settings: &RequestSettings, items: &dyn Items) -> Result<CostEstimate> {
     const MEASURED: usize = 200;
     let base = settings.base_url()?;
     let step = items.count().div_ceil(MEASURED).max(1);
@@ -227,17 +227,17 @@ pub fn estimate(prompt: &Prompt, settings: &Settings, items: &dyn Items) -> Resu
 /// of the step before.
 ///
 /// ```
-/// use wug_llm::{Item, Question, Settings, builtin_prompts, preview};
+/// use wug_llm::{Item, Question, RequestSettings, builtin_prompts, preview};
 ///
 /// let prompt = builtin_prompts::find("hint", "gpt3-zero-shot")?;
 /// let question = Question { input: Some("3*(4-2)".to_owned()), ..Question::default() };
 /// let item = Item { id: "test_00000000".to_owned(), sample: 0, question };
-/// let requests = preview(&prompt, &Settings::new("http://localhost:8080", "m"), &item)?;
+/// let requests = preview(&prompt, &RequestSettings::new("http://localhost:8080", "m"), &item)?;
 /// assert_eq!(requests[0].0, "http://localhost:8080/v1/completions");
 /// assert_eq!(requests[0].1["prompt"], "Q: What is 3*(4-2)?\nA: The answer is");
 /// # Ok::<(), wug_data::Error>(())
 /// ```
-pub fn preview(prompt: &Prompt, settings: &Settings, item: &Item) -> Result<Vec<(String, Value)>> {
+pub fn preview(prompt: &Prompt, settings: &RequestSettings, item: &Item) -> Result<Vec<(String, Value)>> {
     let base = settings.base_url()?;
     let mut turns: Vec<Turn> = Vec::new();
     let mut requests = Vec::new();

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use wug_llm::{Item, Items, Job, Key, Prompt, Question, Report, Settings, Totals, ask};
+use wug_llm::{Item, Items, Job, Key, Prompt, Question, Report, RequestSettings, Totals, ask};
 
 /// A request as the server got it.
 pub(crate) struct Got {
@@ -149,8 +149,8 @@ pub(crate) fn plain_prompt() -> Prompt {
 }
 
 /// Settings that lose no time between retries.
-pub(crate) fn quick(url: &str) -> Settings {
-    let mut settings = Settings::new(url, "scripted");
+pub(crate) fn quick(url: &str) -> RequestSettings {
+    let mut settings = RequestSettings::new(url, "scripted");
     settings.backoff = Duration::from_millis(2);
     settings.timeout = Duration::from_secs(20);
     settings
@@ -175,13 +175,13 @@ pub(crate) fn text_item(i: usize, input: &str) -> Item {
 }
 
 /// Asks with a plain prompt and no cache.
-pub(crate) fn ask_plain(settings: &Settings, items: &dyn Items, folder: &Path) -> Report {
+pub(crate) fn ask_plain(settings: &RequestSettings, items: &dyn Items, folder: &Path) -> Report {
     ask_with(&plain_prompt(), settings, items, folder, None)
 }
 
 pub(crate) fn ask_with(
     prompt: &Prompt,
-    settings: &Settings,
+    settings: &RequestSettings,
     items: &dyn Items,
     folder: &Path,
     cache: Option<&Path>,

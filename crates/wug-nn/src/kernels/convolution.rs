@@ -101,7 +101,7 @@ fn gathered_sums<T: Real, V: Vectors, const HEIGHT: usize, const WIDTH: usize>(
     sums
 }
 
-/// The two factors of the gradient of a kernel: at each pair of places lies a matrix of each, of so many rows.
+/// The two factors of the gradient of a kernel: for each pair of positions, one matrix of inputs and one of output gradients.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Correlated<'a, T> {
     /// Inputs and gradients of outputs.

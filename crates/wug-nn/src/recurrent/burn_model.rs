@@ -5,7 +5,7 @@
 use burn_tensor::{Bool, Int, Tensor, activation};
 
 use super::layer::{Cell, Layer};
-use super::{Attention, Begin, Bridge, Model, Output, Piece};
+use super::{Attention, Begin, Bridge, Output, Piece, RecurrentNetwork};
 use crate::batch::Place;
 use crate::device::{BurnModel, DecodedTokens, Padded, Parameters};
 
@@ -83,7 +83,7 @@ fn row(words: &Tensor<2, Int>, t: usize) -> Tensor<1, Int> {
     words.clone().narrow(0, t, 1).squeeze_dim(0)
 }
 
-impl Model {
+impl RecurrentNetwork {
     /// The states of the last layer, step by step, and the last states of each layer, directions side by side.
     fn compose_encoder(&self, parameters: &Parameters, batch: &Padded) -> (Vec<Tensor<2>>, Vec<State>) {
         let side = &batch.sources;
@@ -185,7 +185,7 @@ struct Factors {
 
 /// The decoder between two steps.
 struct Decoder<'a> {
-    model: &'a Model,
+    model: &'a RecurrentNetwork,
     parameters: &'a Parameters,
     batch: &'a Padded,
     /// The encoder's states, `[rows, steps, width]`, their keys, and where there are none.
@@ -195,7 +195,7 @@ struct Decoder<'a> {
 }
 
 impl<'a> Decoder<'a> {
-    fn new(model: &'a Model, parameters: &'a Parameters, batch: &'a Padded) -> Self {
+    fn new(model: &'a RecurrentNetwork, parameters: &'a Parameters, batch: &'a Padded) -> Self {
         let (xs, last) = model.compose_encoder(parameters, batch);
         let memory = (model.config.attention != Attention::None).then(|| {
             let [rows, width] = xs[0].dims();
@@ -215,7 +215,7 @@ impl<'a> Decoder<'a> {
     }
 
     /// Numbered as the CPU numbers them.
-    fn factors(model: &Model, batch: &Padded) -> Factors {
+    fn factors(model: &RecurrentNetwork, batch: &Padded) -> Factors {
         let config = &model.config;
         let mut place = 0;
         let mut factors = |width: usize| {
@@ -307,7 +307,7 @@ impl<'a> Decoder<'a> {
     }
 }
 
-impl BurnModel for Model {
+impl BurnModel for RecurrentNetwork {
     fn words(&self) -> usize {
         self.config.target_words
     }

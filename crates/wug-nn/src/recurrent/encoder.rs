@@ -1,6 +1,6 @@
 //! The encoder: words to vectors to states, layer upon layer.
 
-use super::Model;
+use super::RecurrentNetwork;
 use super::layer::{Input, State, Trace};
 use crate::batch::{Batch, Place};
 use crate::kernels::{Accumulate, embed, embed_backward, scale_by};
@@ -38,7 +38,7 @@ impl<T: Real> Encoded<T> {
     }
 }
 
-impl Model {
+impl RecurrentNetwork {
     pub(crate) fn encode<T: Real>(
         &self,
         context: &mut Context<'_, T>,
@@ -161,7 +161,7 @@ impl Model {
         first
     }
 
-    /// The backward context: `first` is what [`Model::bridge`] gave.
+    /// The backward context: `first` is what [`RecurrentNetwork::bridge`] gave.
     pub(crate) fn bridge_backward<T: Real>(
         &self,
         context: &mut Context<'_, T>,

@@ -181,7 +181,7 @@ pub(crate) enum Piece {
 
 /// A model: what its configuration says, laid out in one flat buffer of parameters.
 #[derive(Debug, Clone)]
-pub struct Model {
+pub struct RecurrentNetwork {
     pub(crate) config: Config,
     pub(crate) layout: Layout,
     pub(crate) source_table: TensorId,
@@ -198,7 +198,7 @@ pub struct Model {
     pub(crate) output: Option<Linear>,
 }
 
-impl Model {
+impl RecurrentNetwork {
     /// Lays the model out.
     pub fn new(config: Config) -> Result<Self, String> {
         config.check()?;
@@ -318,14 +318,14 @@ impl Model {
     }
 }
 
-impl Model {
+impl RecurrentNetwork {
     /// The network in single precision. Compiled here, once, and not in every crate that trains one.
     pub fn network(self) -> Box<dyn Network<f32>> {
         Box::new(self)
     }
 }
 
-impl<T: Real> Network<T> for Model {
+impl<T: Real> Network<T> for RecurrentNetwork {
     fn layout(&self) -> &Layout {
         &self.layout
     }

@@ -1,14 +1,14 @@
 //! Reference implementation: the models as the papers write them, one example and one operation at a time, with gradients by the
 //! chain rule of a small tape. Slow and plain; the kernels are tested against it.
 
-use super::{Attention, Begin, Bridge, Cell, Model, Output};
+use super::{Attention, Begin, Bridge, Cell, Output, RecurrentNetwork};
 use crate::network::Lesson;
 use crate::tape::{Tape, Var};
 
 /// A model read off its named parameters.
 struct Reference<'a> {
     tape: Tape,
-    model: &'a Model,
+    model: &'a RecurrentNetwork,
     parameters: Vec<Var>,
 }
 
@@ -190,7 +190,7 @@ impl Reference<'_> {
 }
 
 /// The summed loss of some examples and its gradient, in the order of the flat buffer.
-pub(crate) fn learn(model: &Model, values: &[f64], lessons: &[Lesson<'_>]) -> (f64, Vec<f64>) {
+pub(crate) fn learn(model: &RecurrentNetwork, values: &[f64], lessons: &[Lesson<'_>]) -> (f64, Vec<f64>) {
     let tape = Tape::default();
     let tensors = model.layout().tensors();
     let parameters = tensors.iter().map(|tensor| tape.constant(values[tensor.range()].to_vec())).collect();
@@ -278,7 +278,7 @@ mod tests {
 
     #[test]
     fn what_is_attended_to_is_projected_first_where_targets_are_longer() {
-        let model = Model::new(any_fixed(Cell::Gru)).unwrap();
+        let model = RecurrentNetwork::new(any_fixed(Cell::Gru)).unwrap();
         let projects = |source: &[u32], target: &[u32]| {
             model.projects(&Batch::new(
                 &[Lesson { source: Sequence::Tokens(source), target, forced: true }],
@@ -301,7 +301,7 @@ mod tests {
         ) {
             let drawn = ended(&drawn);
             let lessons = lessons(&drawn);
-            let model = Model::new(config).unwrap();
+            let model = RecurrentNetwork::new(config).unwrap();
             let values: Vec<f64> = numbers(seed, model.layout().len());
             let (loss, gradients) = learn(&model, &values, &lessons);
             for isa in ISAS {
@@ -346,7 +346,7 @@ mod tests {
                 lesson.2 = true;
             }
             let lessons = lessons(&drawn);
-            let model = Model::new(config).unwrap();
+            let model = RecurrentNetwork::new(config).unwrap();
             let mut values: Vec<f64> = numbers(seed, model.layout().len());
             let mut engine = Engine::new(model.clone(), Isa::best());
             let gradients = engine.learn(&values, &lessons, Step { key: Some(seed), smoothing: 0.1, ..Step::PLAIN }).1.to_vec();
@@ -379,7 +379,7 @@ mod tests {
         ) {
             config.dropout = 0.3;
             let drawn = ended(&drawn);
-            let model = Model::new(config).unwrap();
+            let model = RecurrentNetwork::new(config).unwrap();
             let values: Vec<f32> = numbers(seed, model.layout().len());
             let values: Vec<f32> = values.into_iter().map(|x| x / 2.0).collect();
             let step = Step { factor: 0.5, key: (seed % 4 > 0).then_some(seed), smoothing: (seed % 3) as f64 / 20.0 };
@@ -390,7 +390,7 @@ mod tests {
     #[test]
     fn answers_are_what_the_decoder_says_to_itself() {
         let config = any_fixed(Cell::Lstm);
-        let model = Model::new(config).unwrap();
+        let model = RecurrentNetwork::new(config).unwrap();
         let values: Vec<f64> = numbers(11, model.layout().len());
         let sources: Vec<Vec<u32>> = (0..50).map(|i| vec![1 + i % 4; 1 + i as usize % 7]).collect();
         let query = |source| Query { source: Sequence::Tokens(source), length: None };
@@ -413,7 +413,7 @@ mod tests {
     #[test]
     fn the_last_state_is_that_in_which_the_end_is_said() {
         for cell in [Cell::Rnn, Cell::Gru, Cell::Lstm] {
-            let model = Model::new(any_fixed(cell)).unwrap();
+            let model = RecurrentNetwork::new(any_fixed(cell)).unwrap();
             let values: Vec<f64> = numbers(11, model.layout().len());
             let sources: Vec<Vec<u32>> = (0..70).map(|i| vec![1 + i % 4; 1 + i as usize % 7]).collect();
             // Some are told how long they have to be, so that there are answers that end.
@@ -468,7 +468,7 @@ mod tests {
 
     #[test]
     fn any_number_of_threads_gives_the_same_bits() {
-        let model = Model::new(any_fixed(Cell::Gru)).unwrap();
+        let model = RecurrentNetwork::new(any_fixed(Cell::Gru)).unwrap();
         let values: Vec<f32> = numbers(5, model.layout().len());
         let drawn: Vec<Drawn> = (0..100)
             .map(|i| (vec![i % 5; 1 + i as usize % 5], vec![1 + i % 3; i as usize % 9], i % 2 == 0))

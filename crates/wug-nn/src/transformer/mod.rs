@@ -1,6 +1,6 @@
 //! Transformers with an encoder and a decoder.
 //!
-//! A [`Config`] says what a model is, a [`Model`] lays its parameters out in one flat buffer (`model.rs`) and computes losses,
+//! A [`Config`] says what a model is, a [`TransformerNetwork`] lays its parameters out in one flat buffer (`model.rs`) and computes losses,
 //! gradients (`pass.rs`, `sublayer.rs`, `attention.rs`) and answers (`answer.rs`). Sequences lie one after the other, nothing
 //! padded, so there are no masks but that of the decoder.
 
@@ -20,4 +20,4 @@ mod sequences;
 mod sublayer;
 
 pub use config::{Activation, Config, Initial, Norm, Positions};
-pub use network::Model;
+pub use network::TransformerNetwork;

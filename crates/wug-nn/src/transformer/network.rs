@@ -10,7 +10,7 @@ use crate::{Gradients, Layout, Real};
 
 /// A Transformer: what its configuration says, laid out in one flat buffer of parameters.
 #[derive(Debug)]
-pub struct Model<T> {
+pub struct TransformerNetwork<T> {
     pub(super) body: Body,
     /// Batches that no thread fills now, kept from step to step for their memory.
     batches: Mutex<Vec<Batch<T>>>,
@@ -23,7 +23,7 @@ struct Batch<T> {
     codes: Codes<T>,
 }
 
-impl<T: Real> Model<T> {
+impl<T: Real> TransformerNetwork<T> {
     /// Lays the model out, or says why the configuration is no model.
     pub fn new(config: Config) -> Result<Self, String> {
         Ok(Self { body: Body::new(config)?, batches: Mutex::default() })
@@ -62,14 +62,14 @@ impl<T: Real> Model<T> {
     }
 }
 
-impl Model<f32> {
+impl TransformerNetwork<f32> {
     /// The network in single precision. Compiled here, once, and not in every crate that trains one.
     pub fn network(self) -> Box<dyn Network<f32>> {
         Box::new(self)
     }
 }
 
-impl<T: Real> Network<T> for Model<T> {
+impl<T: Real> Network<T> for TransformerNetwork<T> {
     fn layout(&self) -> &Layout {
         &self.body.layout
     }

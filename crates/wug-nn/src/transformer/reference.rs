@@ -259,7 +259,7 @@ fn learn(body: &Body, values: &[f64], lessons: &[Lesson<'_>], smoothing: f64) ->
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::{Initial, Model};
+    use super::super::{Initial, TransformerNetwork};
     use super::*;
     use crate::Buffer;
     use crate::kernels::Isa;
@@ -340,7 +340,7 @@ mod tests {
             config.dropout = 0.3;
             let values: Vec<f32> = numbers(seed, Body::new(config.clone()).unwrap().layout.len());
             let step = Step { factor: 0.5, key: (seed % 4 > 0).then_some(seed), smoothing: (seed % 3) as f64 / 20.0 };
-            let build = || -> Box<dyn Network<f32>> { Box::new(Model::new(config.clone()).unwrap()) };
+            let build = || -> Box<dyn Network<f32>> { Box::new(TransformerNetwork::new(config.clone()).unwrap()) };
             crate::device::tests::agree(&build, &values, &lessons(&drawn), step)?;
         }
     }
@@ -358,7 +358,7 @@ mod tests {
             let (loss, gradients) = learn(&body, &values, &lessons, smoothing);
             let step = Step { smoothing, ..Step::PLAIN };
             for isa in ISAS {
-                let mut engine = Engine::new(Model::new(config.clone()).unwrap(), isa);
+                let mut engine = Engine::new(TransformerNetwork::new(config.clone()).unwrap(), isa);
                 let (outcome, ours) = engine.learn(&values, &lessons, step);
                 let apart = (outcome.loss / loss - 1.0).abs();
                 prop_assert!(apart < 1e-9, "{} not {loss}", outcome.loss);
@@ -375,7 +375,7 @@ mod tests {
         ) {
             config.dropout = 0.3;
             let lessons = lessons(&drawn);
-            let model = Model::new(config).unwrap();
+            let model = TransformerNetwork::new(config).unwrap();
             let layout = Network::<f64>::layout(&model).clone();
             let mut values: Vec<f64> = numbers(seed, layout.len());
             let mut engine = Engine::new(model, Isa::best());
@@ -431,7 +431,7 @@ mod tests {
         for (i, positions) in POSITIONS.into_iter().enumerate() {
             let (norm, shared) = if i % 2 == 0 { (Norm::Post, true) } else { (Norm::Pre, false) };
             let config = Config { norm, shared, ..fixed(positions) };
-            let mut engine = Engine::new(Model::new(config).unwrap(), Isa::best());
+            let mut engine = Engine::new(TransformerNetwork::new(config).unwrap(), Isa::best());
             let mut state = 1u32;
             let unit = || {
                 state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -474,7 +474,7 @@ mod tests {
         for says_start in [false, true] {
             let config =
                 Config { special: 1, says_start, source_start: Some(4), ..fixed(Positions::Learned(9)) };
-            let mut engine = Engine::new(Model::new(config).unwrap(), Isa::best());
+            let mut engine = Engine::new(TransformerNetwork::new(config).unwrap(), Isa::best());
             let values: Vec<f32> = numbers(3, engine.network().layout().len());
             let sources: Vec<Vec<u32>> = [0, 1, 8, 9, 500].map(|length| vec![1; length]).to_vec();
             let query = |source, length| Query { source: Sequence::Tokens(source), length: Some(length) };
@@ -490,7 +490,8 @@ mod tests {
 
     #[test]
     fn an_answer_has_the_length_that_is_told() {
-        let mut engine = Engine::new(Model::new(fixed(Positions::Sinusoidal)).unwrap(), Isa::best());
+        let mut engine =
+            Engine::new(TransformerNetwork::new(fixed(Positions::Sinusoidal)).unwrap(), Isa::best());
         let values: Vec<f32> = numbers(3, engine.network().layout().len());
         let queries: Vec<Query<'_>> = (0..9)
             .map(|length| Query { source: Sequence::Tokens(&[1, 2, 3]), length: Some(length) })
@@ -508,8 +509,10 @@ mod tests {
         let run = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             pool.install(|| {
-                let mut engine =
-                    Engine::new(Model::new(fixed(Positions::Relative { clip: None })).unwrap(), Isa::best());
+                let mut engine = Engine::new(
+                    TransformerNetwork::new(fixed(Positions::Relative { clip: None })).unwrap(),
+                    Isa::best(),
+                );
                 let values: Vec<f32> = numbers(5, engine.network().layout().len());
                 let step = Step { factor: 0.01, key: Some(3), smoothing: 0.1 };
                 engine.learn(&values, &lessons(&drawn), step).1.to_vec()

@@ -121,13 +121,13 @@ impl Convolution {
         Self { input: padded.places() * inputs, depth, forward, pairs, ..self }
     }
 
-    /// Where segments begin, in units of so many numbers, and how far apart their rows are, in a group of so many images.
+    /// The offset between segments and the stride between their rows, for a group of `images` images.
     fn steps(&self, images: usize) -> (usize, usize) {
         if self.is_first { (1, self.input) } else { (images * self.depth, self.depth) }
     }
 
-    /// The outputs for all images. `finish` is done to those of each place in a group, which come with room of their own:
-    /// so many numbers of `beside`.
+    /// The outputs for all images. `finish` is called with the outputs of each position in a group and their own slice of
+    /// `beside`.
     pub(super) fn forward<T: Real>(
         &self,
         context: &mut Context<'_, T>,

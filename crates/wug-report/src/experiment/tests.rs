@@ -1,5 +1,5 @@
 use super::*;
-use crate::{Origin, published};
+use crate::{Attribution, published};
 use wug_run::Scores;
 
 const TEXT: &str = r#"
@@ -139,7 +139,7 @@ fn every_number_of_a_table_is_shown() {
         let of = |number: &&crate::Number| number.paper == paper && number.source == source;
         let numbers: Vec<&crate::Number> = published().iter().filter(of).collect();
         assert_eq!(shown, numbers.len(), "{name}");
-        assert_eq!(numbers.iter().filter(|number| number.origin == Origin::Own).count(), own, "{name}");
+        assert_eq!(numbers.iter().filter(|number| number.origin == Attribution::Own).count(), own, "{name}");
     }
     let scan = ["experiment-1", "experiment-2", "experiment-3", "experiment-4"];
     let shown = |name: &str| {

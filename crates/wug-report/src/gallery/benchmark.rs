@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use base64::Engine;
 
-use wug_bench::{Benchmark, Family, Metric, Origin, Source};
+use wug_bench::{Availability, Benchmark, Family, Metric, Source};
 use wug_data::{Dataset, Part, Result, Selection};
 
 use super::{Page, inline_code};
@@ -51,7 +51,7 @@ pub(super) fn page(benchmark: &dyn Benchmark) -> Result<Page> {
 
 /// The first dataset of a family, where it is not read from files.
 fn first(benchmark: &dyn Benchmark, family: &Family) -> Result<Option<Dataset>> {
-    if family.origin == Origin::Imported {
+    if family.origin == Availability::Imported {
         return Ok(None);
     }
     benchmark.make(&family.names[0], &Source::Seed(0)).map(Some)
@@ -67,9 +67,9 @@ fn write_families(out: &mut String, name: &str, families: &[Family], made: &[Opt
         let size = |part: &Part| format!("{} {}", escaped(&part.name), part.rows.len());
         let sizes: Vec<String> = made.iter().flat_map(|made| &made.parts).map(size).collect();
         let rows = match family.origin {
-            Origin::Rule => "from the grammar",
-            Origin::Drawn => "drawn",
-            Origin::Imported => "read with --data",
+            Availability::Rule => "from the grammar",
+            Availability::Drawn => "drawn",
+            Availability::Imported => "read with --data",
         };
         let _ = write!(
             out,

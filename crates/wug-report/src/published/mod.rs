@@ -53,7 +53,7 @@ pub struct Number {
     /// What was made of the runs.
     pub statistic: Option<Summary>,
     /// Whether the paper measured it.
-    pub origin: Origin,
+    pub origin: Attribution,
     /// What else is known.
     pub note: String,
     /// Right answers, where the paper prints a fraction.
@@ -67,7 +67,7 @@ pub struct Number {
 /// Whether a paper measured a number or cites it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Origin {
+pub enum Attribution {
     /// Measured.
     Own,
     /// Taken from others.
@@ -100,7 +100,7 @@ pub enum Summary {
 /// A number of examples that a paper states.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Size {
+pub struct SplitSize {
     /// Where in the paper.
     pub source: String,
     /// The dataset, in the paper's terms.
@@ -118,10 +118,10 @@ pub struct Size {
 struct File {
     result: Vec<Number>,
     #[serde(default)]
-    size: Vec<Size>,
+    size: Vec<SplitSize>,
 }
 
-static NUMBERS: LazyLock<(Vec<Number>, Vec<Size>)> = LazyLock::new(|| {
+static NUMBERS: LazyLock<(Vec<Number>, Vec<SplitSize>)> = LazyLock::new(|| {
     let (mut numbers, mut sizes) = (Vec::new(), Vec::new());
     for (paper, text) in FILES {
         let file: File = toml::from_str(text).expect("a file of the program is well formed");
@@ -142,7 +142,7 @@ pub fn published() -> &'static [Number] {
 }
 
 /// Every size that the papers state.
-pub fn published_sizes() -> &'static [Size] {
+pub fn published_sizes() -> &'static [SplitSize] {
     &NUMBERS.1
 }
 
@@ -196,7 +196,7 @@ mod tests {
     fn every_number_is_read() {
         let of = |paper: &str| published().iter().filter(|number| number.paper == paper).count();
         assert_eq!(FILES.map(|(paper, _)| of(paper)), [188, 49, 358, 125, 26]);
-        assert_eq!(published().iter().filter(|number| number.origin == Origin::Own).count(), 669);
+        assert_eq!(published().iter().filter(|number| number.origin == Attribution::Own).count(), 669);
         assert_eq!(published_sizes().len(), 72);
         assert!(published().iter().all(|number| (0.0..=100.0).contains(&number.value)));
     }

@@ -3,7 +3,7 @@ use serde::Serialize;
 use wug_run::{RunRecord, RunSpec, Scores, SeedScores, Status, Symbols};
 
 use super::provenance::chosen;
-use crate::{Decoding, Number, Origin, compared, published};
+use crate::{Attribution, Decoding, Number, compared, published};
 
 /// A learner on a part of a dataset, beside what is published.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -103,7 +103,7 @@ fn rows(spec: &RunSpec, runs: &[&Scores]) -> Vec<SummaryRow> {
 
 /// What papers say of a learner on a part, and the best of others.
 fn find(spec: &RunSpec, part: &str) -> (Vec<PublishedNumber>, Option<PublishedNumber>) {
-    let here = published().iter().filter(|number| number.origin == Origin::Own).filter(|number| {
+    let here = published().iter().filter(|number| number.origin == Attribution::Own).filter(|number| {
         let compared = compared(number);
         let [place] = compared.places.as_slice() else { return false };
         compared.decoding == Decoding::Usual

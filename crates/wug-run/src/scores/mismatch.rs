@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use wug_bench::{Benchmark, Judge, Settings, Source};
+use wug_bench::{Benchmark, DataSettings, Judge, Source};
 use wug_data::{Dataset, Example, Prediction, Predictions, Selection};
 
 /// Nobody needs a hint from here on.
@@ -25,7 +25,7 @@ pub struct Suspect<'a> {
     /// Where its rows come from.
     pub source: &'a Source,
     /// What was chosen about it.
-    pub settings: &'a Settings,
+    pub settings: &'a DataSettings,
     /// The dataset.
     pub dataset: &'a Dataset,
     /// Its examples that were scored.

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rayon::prelude::*;
 
-use wug_bench::{Address, BENCHMARKS, Benchmark, Files, Origin, Source, card, collection_card};
+use wug_bench::{Address, Availability, BENCHMARKS, Benchmark, Files, Source, card, collection_card};
 use wug_data::{
     Dataset, Error, FileEntry, FileWriter, Folder, Manifest, Part, PartSize, Result, Selection, picture_path,
     write_image_list, write_jsonl_counted, write_parquet_counted,
@@ -126,7 +126,7 @@ fn datasets_of(benchmark: &Arc<dyn Benchmark>, format: Format, source: &Source) 
     };
     let families = benchmark.families().into_iter();
     let names: Vec<String> = families
-        .filter(|family| imported || family.origin != Origin::Imported)
+        .filter(|family| imported || family.origin != Availability::Imported)
         .flat_map(|family| family.names)
         .filter(has)
         .collect();

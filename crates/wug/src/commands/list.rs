@@ -2,7 +2,7 @@ use std::io::Write;
 
 use serde::Serialize;
 
-use wug_bench::{BENCHMARKS, Origin};
+use wug_bench::{Availability, BENCHMARKS};
 use wug_data::Error;
 use wug_learn::{Device, LEARNERS, Reads, learner};
 
@@ -26,11 +26,11 @@ pub(crate) fn run(args: &List) -> Done {
     }
 }
 
-fn origin(origin: Origin) -> &'static str {
+fn origin(origin: Availability) -> &'static str {
     match origin {
-        Origin::Rule => "rule",
-        Origin::Drawn => "drawn",
-        Origin::Imported => "import",
+        Availability::Rule => "rule",
+        Availability::Drawn => "drawn",
+        Availability::Imported => "import",
     }
 }
 
@@ -120,7 +120,7 @@ fn learners(name: Option<&str>) -> Done {
 }
 
 /// The settings of one learner.
-fn settings_of(about: &wug_learn::About, mut out: impl Write) -> Done {
+fn settings_of(about: &wug_learn::LearnerInfo, mut out: impl Write) -> Done {
     writeln!(out, "{BOLD}{}{BOLD:#}  {}", about.name, about.title)?;
     write!(out, "{}", settings_table("--set", about.settings))?;
     out.flush()?;

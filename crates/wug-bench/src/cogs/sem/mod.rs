@@ -63,9 +63,9 @@ pub fn compare_within(gold: &Form<'_>, prediction: &Form<'_>, work: &Cell<u64>) 
 /// again. Fails at the first of prediction and gold that is no logical form.
 pub fn compare_texts(gold: &str, prediction: &str, notation: Notation) -> Result<Match, NoForm> {
     thread_local! {
-        static DESK: RefCell<Desk> = RefCell::default();
+        static WORKSPACE: RefCell<Workspace> = RefCell::default();
     }
-    DESK.with_borrow_mut(|Desk { symbols, gold: of_gold, prediction: of_prediction, scratch }| {
+    WORKSPACE.with_borrow_mut(|Workspace { symbols, gold: of_gold, prediction: of_prediction, scratch }| {
         symbols.clear();
         fill(of_prediction, prediction, notation, symbols).map_err(NoForm::Prediction)?;
         fill(of_gold, gold, notation, symbols).map_err(NoForm::Gold)?;
@@ -75,7 +75,7 @@ pub fn compare_texts(gold: &str, prediction: &str, notation: Notation) -> Result
 
 /// What a comparison works with.
 #[derive(Default)]
-struct Desk {
+struct Workspace {
     symbols: Symbols,
     gold: Structure,
     prediction: Structure,

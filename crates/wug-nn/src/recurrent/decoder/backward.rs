@@ -2,7 +2,7 @@
 
 use super::super::encoder::Encoded;
 use super::super::layer::{State, neighbours};
-use super::super::{Attention, Model, Output, Piece};
+use super::super::{Attention, Output, Piece, RecurrentNetwork};
 use super::{Decoded, of};
 use crate::batch::Batch;
 use crate::kernels::{
@@ -20,7 +20,7 @@ struct AttentionBack<'a, T> {
     d_contexts: &'a mut [T],
 }
 
-impl Model {
+impl RecurrentNetwork {
     /// The summed cross-entropy of the targets; its gradient times the step's factor goes back through the decoder. Returns the loss
     /// and the gradients of the encoder's output and of the first states.
     pub(crate) fn decode_backward<T: Real>(
@@ -161,7 +161,7 @@ impl Model {
         d_state
     }
 
-    /// The backward pass through [`Model::look_back`], of all steps.
+    /// The backward pass through [`RecurrentNetwork::look_back`], of all steps.
     #[allow(clippy::too_many_arguments)]
     fn look_back_backward<T: Real>(
         &self,

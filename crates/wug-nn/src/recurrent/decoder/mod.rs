@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::encoder::{Encoded, by_word};
 use super::layer::{Input, State, Trace, neighbours};
-use super::{Attention, Begin, Model, Output, Piece};
+use super::{Attention, Begin, Output, Piece, RecurrentNetwork};
 use crate::batch::{Batch, Place};
 use crate::kernels::{Accumulate, Powers, Sources, View, attend, attend_dot, embed, mix, scale_by};
 use crate::network::Context;
@@ -93,7 +93,7 @@ fn of<T>(buffer: &[T], rows: &Range<usize>, width: usize) -> Range<usize> {
     rows.start * width..rows.end * width
 }
 
-impl Model {
+impl RecurrentNetwork {
     fn sources<'a, T>(&self, batch: &'a Batch, keys: &'a [T], values: &'a [T]) -> Sources<'a, T> {
         Sources {
             keys,

@@ -7,7 +7,7 @@ use wug_data::{Error, Result};
 
 /// How to ask: the server, the sampling parameters, patience and limits.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Settings {
+pub struct RequestSettings {
     /// Base URL of the server, such as `http://localhost:8080` or `https://api.openai.com/v1`; `/v1` is added where the
     /// URL has no path.
     pub endpoint: String,
@@ -23,7 +23,7 @@ pub struct Settings {
     pub seed: Option<u64>,
     /// Maximum number of generated tokens of a request; `None` takes the prompt's.
     pub reply_tokens: Option<u32>,
-    /// Name of the request field that carries the maximum; `None` chooses by the host (see [`Settings::token_field`]).
+    /// Name of the request field that carries the maximum; `None` chooses by the host (see [`RequestSettings::token_field`]).
     pub token_field: Option<TokenField>,
     /// `reasoning_effort` of reasoning models.
     pub reasoning_effort: Option<String>,
@@ -73,7 +73,7 @@ pub struct Prices {
     pub output: f64,
 }
 
-impl Settings {
+impl RequestSettings {
     /// The defaults for a model behind an endpoint: 8 requests in flight, temperature 0, 600 s, 6 retries, 8 MiB.
     pub fn new(endpoint: &str, model: &str) -> Self {
         Self {
@@ -184,7 +184,7 @@ mod tests {
 
     #[test]
     fn endpoints_are_completed_and_checked() {
-        let base = |endpoint: &str| Settings::new(endpoint, "m").base_url();
+        let base = |endpoint: &str| RequestSettings::new(endpoint, "m").base_url();
         for (endpoint, url) in [
             ("http://localhost:8080", "http://localhost:8080/v1"),
             ("http://localhost:8080/", "http://localhost:8080/v1"),
@@ -203,14 +203,14 @@ mod tests {
 
     #[test]
     fn openai_gets_the_new_field_and_others_the_one_they_know() {
-        let field = |endpoint: &str| Settings::new(endpoint, "m").token_field().name();
+        let field = |endpoint: &str| RequestSettings::new(endpoint, "m").token_field().name();
         assert_eq!(field("https://api.openai.com/v1"), "max_completion_tokens");
         assert_eq!(field("http://localhost:8080"), "max_tokens");
     }
 
     #[test]
     fn a_cost_limit_needs_prices() {
-        let mut settings = Settings::new("http://localhost", "m");
+        let mut settings = RequestSettings::new("http://localhost", "m");
         settings.max_cost = Some(1.0);
         assert!(settings.check().unwrap_err().to_string().contains("price-in"));
         settings.prices.output = 2.0;

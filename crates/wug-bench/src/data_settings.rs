@@ -6,11 +6,11 @@ use wug_data::{Error, Manifest, Result, Setting, read_setting};
 
 /// What a user chose: `key=value`, in the order given.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Settings {
+pub struct DataSettings {
     chosen: Vec<(String, String)>,
 }
 
-impl Settings {
+impl DataSettings {
     /// The choices that a folder was written with, if wug wrote it.
     pub fn written_in(folder: &Path) -> Result<Self> {
         let manifest = if folder.is_dir() { Manifest::read(folder)? } else { None };
