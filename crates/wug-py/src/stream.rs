@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 use rayon::prelude::*;
 
-use wug_bench::{Address, ItemStream, Limit, DataSettings};
+use wug_bench::{Address, DataSettings, ItemStream, Limit};
 use wug_data::Picture;
 
 use crate::data::facts;
