@@ -57,7 +57,9 @@ def test_errors_have_wugs_message(tmp_path):
 
 
 TRAIN = """
-import sys, wug
+import signal, sys, wug
+# A shell starts background jobs with SIGINT ignored, and children inherit that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 print("begun", flush=True)
 try:
     show = lambda *now: print(now, flush=True)
