@@ -6,7 +6,7 @@
 
 use std::time::{Duration, Instant};
 
-const START: usize = 8;
+const START: usize = 16;
 /// More requests in flight must bring at least this share of the gain that a server without limits would have.
 const LEAST_GAIN: f64 = 0.2;
 /// Windows for which a limit is kept after more did not help.

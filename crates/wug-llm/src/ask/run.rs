@@ -295,15 +295,12 @@ impl<'a> Run<'a> {
         let due = self.retries.peek().map(|Reverse((due, _))| *due);
         let soonest = [due, self.limiter.paused_until(now)].into_iter().flatten().min();
         let patience = soonest.map_or(TICK, |due| due.saturating_duration_since(now).min(TICK));
+        // One event at a time: what it makes room for is sent before the next one is handled.
         match self.events.recv_timeout(patience.max(Duration::from_millis(1))) {
-            Ok(event) => self.handle(event)?,
-            Err(RecvTimeoutError::Timeout) => return Ok(()),
-            Err(RecvTimeoutError::Disconnected) => return Err(Error::failed("all threads have ended")),
+            Ok(event) => self.handle(event),
+            Err(RecvTimeoutError::Timeout) => Ok(()),
+            Err(RecvTimeoutError::Disconnected) => Err(Error::failed("all threads have ended")),
         }
-        while let Ok(event) = self.events.try_recv() {
-            self.handle(event)?;
-        }
-        Ok(())
     }
 
     fn handle(&mut self, event: Event) -> Result<()> {
