@@ -5,6 +5,32 @@
 //!
 //! Random choices come from [`Streams`]: item `i` of a part has a stream of its own, so what it is does not depend on
 //! threads, order, or how many items are asked for.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use wug_data::{Dataset, Facts, Part, Sequences, Streams, Table, Vocab};
+//!
+//! let column = |words: [&str; 3]| {
+//!     let mut column = Sequences::new(words.join(" ").split(' ').collect::<Vocab>(), " ");
+//!     words.iter().for_each(|text| column.push_words(text.split(' ')));
+//!     column
+//! };
+//! let inputs = column(["jump", "walk", "jump twice"]);
+//! let targets = column(["JUMP", "WALK", "JUMP JUMP"]);
+//! let mut rows: Vec<u32> = (0..3).collect();
+//! Streams::new("toy/commands", "split", 0).item(0).shuffle(&mut rows);
+//! let (train, test) = rows.split_at(2);
+//! let dataset = Dataset {
+//!     name: "toy/commands".to_owned(),
+//!     table: Arc::new(Table { inputs, targets, facts: Facts::default() }),
+//!     parts: vec![Part::new("train", train.to_vec()), Part::new("test", test.to_vec())],
+//!     pictures: None,
+//! };
+//! let test = dataset.select("test")?;
+//! assert_eq!(test.examples().next().unwrap().0, "test_00000000");
+//! assert_eq!(dataset.table.example(2).target.to_string(), "JUMP JUMP");
+//! # Ok::<(), wug_data::Error>(())
+//! ```
 
 mod dataset;
 mod error;
