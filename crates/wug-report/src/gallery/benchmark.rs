@@ -7,6 +7,7 @@ use base64::Engine;
 use wug_bench::{Availability, Benchmark, Family, Metric, Source};
 use wug_data::{Dataset, Part, Result, Selection};
 
+use super::results::Results;
 use super::{Page, inline_code};
 use crate::plot::{BarPlot, BarSeries, Estimate, Paper, Tree, escaped};
 use crate::{Number, published};
@@ -16,7 +17,7 @@ const EXAMPLES: usize = 4;
 /// Tables with more numbers are not drawn.
 const MOST_PLOTTED: usize = 30;
 
-pub(super) fn page(benchmark: &dyn Benchmark) -> Result<Page> {
+pub(super) fn page(benchmark: &dyn Benchmark, results: &Results) -> Result<Page> {
     let about = benchmark.about();
     let mut body = format!("<p>{}</p>", inline_code(about.summary));
     let families = benchmark.families();
@@ -30,12 +31,8 @@ pub(super) fn page(benchmark: &dyn Benchmark) -> Result<Page> {
         write_metrics(&mut body, benchmark, family, dataset)?;
     }
     write_published(&mut body, about.name);
-    let results = format!("docs-results-{}.html", about.name);
-    if let Some(tables) = super::docs::tables(&results) {
-        let _ = write!(
-            body,
-            "<h2>Our results</h2><p><a href=\"{results}\">How they were obtained</a></p>{tables}"
-        );
+    if let Some(document) = results.of(about.name) {
+        let _ = write!(body, "<h2>Our results</h2>{}", document.html());
     }
     body.push_str("<h2>Source</h2>");
     if !about.homepage.is_empty() {

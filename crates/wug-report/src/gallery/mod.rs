@@ -3,6 +3,7 @@
 mod benchmark;
 mod docs;
 mod lists;
+mod results;
 
 use std::fmt::Write;
 use std::io;
@@ -83,9 +84,10 @@ struct Entry<'a> {
 /// # Errors
 /// If a dataset cannot be made, or the folder cannot be written.
 pub fn write_gallery(target: &Path) -> Result<usize> {
+    let results = results::Results::read();
     let mut pages: Vec<Page> = Vec::new();
     for benchmark in BENCHMARKS.iter() {
-        pages.push(benchmark::page(benchmark.as_ref())?);
+        pages.push(benchmark::page(benchmark.as_ref(), &results)?);
     }
     pages.push(lists::learners());
     pages.push(lists::experiments()?);
@@ -109,6 +111,8 @@ pub fn write_gallery(target: &Path) -> Result<usize> {
     for (name, svg) in docs::FIGURES {
         files.push(folder.file(&format!("figures/{name}"), |out| write(out, svg))?);
     }
+    let results = serde_json::to_string(&results).unwrap_or_default();
+    files.push(folder.file("results.json", |out| write(out, &results))?);
     let count = pages.len() + 1;
     folder.finish(&Manifest {
         schema: 1,
