@@ -35,7 +35,10 @@ fn every_experiment_has_results_or_a_reason() {
     let mut listed = BTreeMap::new();
     for row in table("Experiments") {
         let [name, page, missing, reason] = row.try_into().expect("four cells");
-        assert!(listed.insert(name.trim_matches('`').to_owned(), (page, missing, reason)).is_none(), "{name} twice");
+        assert!(
+            listed.insert(name.trim_matches('`').to_owned(), (page, missing, reason)).is_none(),
+            "{name} twice"
+        );
     }
     for (name, _) in EXPERIMENTS {
         let (link, missing, reason) =

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use base64::Engine;
 
 use wug_bench::{Availability, Benchmark, Family, Metric, Source};
-use wug_data::{Dataset, Part, Result, Selection};
+use wug_data::{Dataset, Part, Result, Selection, thousands};
 
 use super::results::Results;
 use super::{Page, inline_code};
@@ -61,7 +61,7 @@ fn write_families(out: &mut String, name: &str, families: &[Family], made: &[Opt
          <th>examples of the first</tr></thead><tbody>",
     );
     for (family, made) in families.iter().zip(made) {
-        let size = |part: &Part| format!("{} {}", escaped(&part.name), part.rows.len());
+        let size = |part: &Part| format!("{} {}", escaped(&part.name), thousands(part.rows.len()));
         let sizes: Vec<String> = made.iter().flat_map(|made| &made.parts).map(size).collect();
         let rows = match family.origin {
             Availability::Rule => "from the grammar",
@@ -74,7 +74,7 @@ fn write_families(out: &mut String, name: &str, families: &[Family], made: &[Opt
             escaped(name),
             escaped(family.pattern),
             family.names.len(),
-            escaped(family.about),
+            inline_code(family.about),
             sizes.join(", ")
         );
     }
@@ -107,7 +107,8 @@ fn write_examples(
         escaped(&dataset.name)
     );
     for part in &dataset.parts {
-        let _ = write!(out, "<tr><td>{}<td class=\"n\">{}</tr>", escaped(&part.name), part.rows.len());
+        let _ =
+            write!(out, "<tr><td>{}<td class=\"n\">{}</tr>", escaped(&part.name), thousands(part.rows.len()));
     }
     out.push_str("</tbody></table>");
     let selection = spread(benchmark, family, dataset, EXAMPLES)?;
@@ -183,7 +184,7 @@ fn write_metrics(
             out,
             "<h3><code>{}</code>: {}</h3><table><thead><tr><th>prediction<th>verdict</tr></thead><tbody>",
             escaped(name),
-            escaped(about)
+            inline_code(about)
         );
         for (what, prediction) in &predictions {
             let verdict = judge.judge(&example, prediction);
@@ -194,7 +195,7 @@ fn write_metrics(
             } else {
                 format!("<br><code>{}</code>", escaped(prediction))
             };
-            let _ = write!(out, "<tr><td>{what}{shown}<td>{}</tr>", escaped(&said));
+            let _ = write!(out, "<tr><td>{what}{shown}<td>{}</tr>", inline_code(&said));
         }
         out.push_str("</tbody></table>");
     }

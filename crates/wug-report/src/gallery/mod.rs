@@ -14,6 +14,9 @@ use serde::Serialize;
 use wug_bench::BENCHMARKS;
 use wug_data::{Folder, Manifest, Result};
 
+use wug_learn::LEARNERS;
+
+use crate::EXPERIMENTS;
 use crate::plot::escaped;
 use crate::report::{STYLE, TABLES};
 
@@ -164,6 +167,15 @@ fn index() -> Page {
             inline_code(about.summary)
         );
     }
-    body.push_str("</tbody></table>");
+    let _ = write!(
+        body,
+        "</tbody></table><p>A page of a benchmark has its datasets, examples, metrics, and published results beside ours. \
+         There are <a href=\"learners.html\">{} learners</a>, from grammars and networks to language models, and \
+         <a href=\"experiments.html\">{} tables and figures of the papers</a>, each as one command. \
+         <a href=\"docs.html\">The documentation</a> begins with the command line; there is a \
+         <a href=\"docs-python.html\">Python package</a>.</p>",
+        LEARNERS.len(),
+        EXPERIMENTS.len()
+    );
     Page::new("index.html", "wug", body)
 }
