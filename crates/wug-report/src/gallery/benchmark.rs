@@ -36,7 +36,7 @@ pub(super) fn page(benchmark: &dyn Benchmark, results: &Results) -> Result<Page>
     }
     body.push_str("<h2>Source</h2>");
     if !about.homepage.is_empty() {
-        let _ = write!(body, "<p>{}</p>", escaped(about.homepage));
+        let _ = write!(body, "<p>{}</p>", super::docs::reference(about.homepage));
     }
     let _ = write!(body, "<p>Licence: {}</p>", escaped(about.licence));
     if !about.citation.is_empty() {

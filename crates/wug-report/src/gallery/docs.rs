@@ -2,7 +2,7 @@
 
 use pulldown_cmark::{CowStr, Event, Options, Parser, Tag, html};
 
-use super::Page;
+use super::{Page, inline_code};
 use crate::plot::escaped;
 
 macro_rules! docs {
@@ -77,7 +77,7 @@ fn has(wanted: &str) -> bool {
 pub(super) fn pages() -> Vec<Page> {
     let mut pages: Vec<Page> = DOCS.iter().map(|(name, text)| page(name, text)).collect();
     let links =
-        pages.iter().map(|page| format!("<li><a href=\"{}\">{}</a>", page.file, escaped(&page.title)));
+        pages.iter().map(|page| format!("<li><a href=\"{}\">{}</a>", page.file, inline_code(&page.title)));
     let list = format!("<ul>{}</ul>", links.collect::<String>());
     pages.insert(0, Page::new("docs.html", "Documentation", list));
     pages
@@ -98,6 +98,17 @@ fn page(name: &str, text: &str) -> Page {
     let mut body = String::new();
     html::push_html(&mut body, events);
     Page::new(file(name), title, body)
+}
+
+/// A link of the registry, `https://...` or `docs/scan.md`, as HTML.
+pub(super) fn reference(target: &str) -> String {
+    let page = target.strip_prefix("docs/").and_then(|path| path.strip_suffix(".md")).map(file);
+    let text = escaped(target);
+    match page.filter(|page| has(page)) {
+        Some(page) => format!("<a href=\"{page}\">{text}</a>"),
+        None if target.starts_with("https://") => format!("<a href=\"{text}\">{text}</a>"),
+        None => text,
+    }
 }
 
 /// A link to another document as one to its page; one to a file that is no page leads to nowhere but the text.

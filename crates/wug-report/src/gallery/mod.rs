@@ -39,13 +39,14 @@ impl Page {
     fn html(&self, script: &str) -> String {
         format!(
             "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" \
-             content=\"width=device-width\">\n<link rel=\"icon\" href=\"data:,\">\n<title>{0} · wug</title>\n<style>{STYLE}</style>\n\
+             content=\"width=device-width\">\n<link rel=\"icon\" href=\"data:,\">\n<title>{3} · wug</title>\n<style>{STYLE}</style>\n\
              </head>\n<body>\n<header><nav><a href=\"index.html\"><b>wug</b></a> <a href=\"learners.html\">learners</a> \
              <a href=\"experiments.html\">experiments</a> <a href=\"docs.html\">docs</a> <a href=\"search.html\">search</a></nav></header>\n\
              <main>\n<h1>{0}</h1>\n{1}\n</main>\n<footer>wug {2}</footer>\n<script>{TABLES}{script}</script>\n</body>\n</html>\n",
-            escaped(&self.title),
+            inline_code(&self.title),
             self.body,
-            env!("CARGO_PKG_VERSION")
+            env!("CARGO_PKG_VERSION"),
+            escaped(&self.title.replace('`', ""))
         )
     }
 
