@@ -53,11 +53,25 @@ fn what_cannot_be_read_is_listed_and_stops_nothing() {
     fs::remove_file(at("no-predictions").join("predictions.jsonl")).unwrap();
     let lines = fs::read_to_string(at("short").join("predictions.jsonl")).unwrap();
     fs::write(at("short").join("predictions.jsonl"), &lines[..lines.len() / 2]).unwrap();
+    // Its first predictions are right, until someone edits them.
+    run(folder.path(), "edited", "scan/simple#test", "induced", &["--limit", "30"]);
+    let lines = fs::read_to_string(at("edited").join("predictions.jsonl")).unwrap();
+    let lines: Vec<String> = lines.lines().map(|line| line.replacen("\"I_", "\"WRONG_", 1)).collect();
+    fs::write(at("edited").join("predictions.jsonl"), lines.join("\n")).unwrap();
     ok(&["generate", "scan/simple", "--out", text(&at("data")), "--limit", "3"]);
 
     let page = at("report.html");
-    let folders =
-        ["good", "truncated", "changed", "no-manifest", "no-predictions", "short", "data", "missing"];
+    let folders = [
+        "good",
+        "truncated",
+        "changed",
+        "no-manifest",
+        "no-predictions",
+        "short",
+        "edited",
+        "data",
+        "missing",
+    ];
     let paths: Vec<PathBuf> = folders.iter().map(|name| at(name)).collect();
     let mut args = vec!["report", "--out", text(&page)];
     args.extend(paths.iter().map(|path| text(path)));

@@ -56,6 +56,7 @@ pub fn sample(sort: &str, stream: &mut Stream) -> Option<Drawn> {
 
 /// Takes candidates in order until there are enough that differ.
 fn accept(number: usize, candidate: impl Fn(u64) -> Option<Drawn> + Sync) -> Vec<Drawn> {
+    /// Candidates that are drawn at a time.
     const CHUNK: u64 = 4096;
     /// After this number of candidates without a new one there is nothing left to find.
     const PATIENCE: u64 = 64 * CHUNK;
@@ -63,13 +64,16 @@ fn accept(number: usize, candidate: impl Fn(u64) -> Option<Drawn> + Sync) -> Vec
     let mut seen: HashSet<String> = HashSet::with_capacity(number);
     let (mut next, mut last_new) = (0, 0);
     while taken.len() < number && next - last_new < PATIENCE {
-        // Few are wanted at the end; the rest of the chunk would be drawn in vain.
-        let chunk = CHUNK.min(64 + 4 * (number - taken.len()) as u64);
+        // As many as it will take if they are taken as often as so far: what is drawn beyond is drawn in vain.
+        let missing = (number - taken.len()) as u64;
+        let chunk = (missing * next.max(1)).div_ceil(taken.len().max(1) as u64) + 16;
+        let chunk = chunk.min(CHUNK).min(PATIENCE - (next - last_new));
         let drawn: Vec<Option<Drawn>> = (next..next + chunk).into_par_iter().map(&candidate).collect();
-        for drawn in drawn.into_iter().flatten() {
-            if taken.len() < number && seen.insert(drawn.text.clone()) {
+        for (j, drawn) in (next..).zip(drawn) {
+            let is_new = |drawn: &Drawn| taken.len() < number && seen.insert(drawn.text.clone());
+            if let Some(drawn) = drawn.filter(is_new) {
                 taken.push(drawn);
-                last_new = next;
+                last_new = j + 1;
             }
         }
         next += chunk;
@@ -110,7 +114,8 @@ pub fn sample_recursive(recursion: Recursion, depth: usize, stream: &mut Stream)
         recursive,
         // The first prepositional phrase is there without recursion.
         left: if recursion == Recursion::Phrases { depth - 1 } else { depth },
-        used: HashSet::new(),
+        used: vec![false; language.grammar.rules().len()],
+        choice: Vec::new(),
         arena: Arena::new(),
         stream,
     };
@@ -132,7 +137,10 @@ struct Drawer<'l> {
     recursive: Sort,
     /// How often it still recurs.
     left: usize,
-    used: HashSet<&'static str>,
+    /// For each rule whether its word was used.
+    used: Vec<bool>,
+    /// The rules to choose from, with their weights.
+    choice: Vec<(RuleId, f64)>,
     arena: Arena,
     stream: &'l mut Stream,
 }
@@ -141,12 +149,21 @@ impl Drawer<'_> {
     fn draw(&mut self, sort: Sort) -> Option<NodeId> {
         let rule = self.choose(sort)?;
         if let (Some(word), true) = (self.language.word(rule), self.once.contains(&sort)) {
-            self.used.insert(word);
+            self.mark_used(word);
         }
         let grammar = &self.language.grammar;
         let children: Vec<NodeId> =
             grammar.rule(rule).arguments().iter().map(|&sort| self.draw(sort)).collect::<Option<_>>()?;
         Some(self.arena.add(rule, &children))
+    }
+
+    /// Closes the rules of all sorts that make a word.
+    fn mark_used(&mut self, word: &str) {
+        for &sort in self.once {
+            for &rule in self.language.grammar.rules_of(sort) {
+                self.used[rule.index()] |= self.language.word(rule) == Some(word);
+            }
+        }
     }
 
     /// A rule of the sort by weight, among those that may be used now.
@@ -156,25 +173,27 @@ impl Drawer<'_> {
             self.left = self.left.saturating_sub(1);
             goes_on
         });
-        let once = self.once.contains(&sort);
-        let rules: Vec<(RuleId, f64)> = self
-            .language
-            .grammar
-            .rules_of(sort)
-            .iter()
-            .filter(|&&rule| goes_on.is_none_or(|goes_on| self.recurs(rule) == goes_on))
-            .filter(|&&rule| !once || self.language.word(rule).is_none_or(|word| !self.used.contains(word)))
-            .map(|&rule| (rule, self.language.grammar.rule(rule).weight()))
-            .collect();
-        let total: f64 = rules.iter().map(|(_, weight)| weight).sum();
+        let mut choice = std::mem::take(&mut self.choice);
+        choice.clear();
+        let rules = self.language.grammar.rules_of(sort).iter().copied();
+        choice.extend(
+            rules
+                .filter(|&rule| !self.used[rule.index()])
+                .filter(|&rule| goes_on.is_none_or(|goes_on| self.recurs(rule) == goes_on))
+                .map(|rule| (rule, self.language.grammar.rule(rule).weight())),
+        );
+        let total: f64 = choice.iter().map(|(_, weight)| weight).sum();
         let mut left = self.stream.unit() * total;
-        for &(rule, weight) in &rules {
+        let mut chosen = choice.last().map(|(rule, _)| *rule);
+        for &(rule, weight) in &choice {
             if left < weight {
-                return Some(rule);
+                chosen = Some(rule);
+                break;
             }
             left -= weight;
         }
-        rules.last().map(|(rule, _)| *rule)
+        self.choice = choice;
+        chosen
     }
 
     /// Whether a rule of the recursive sort leads back to it, directly or by one rule.

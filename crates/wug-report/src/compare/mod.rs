@@ -9,6 +9,7 @@ use serde::Serialize;
 use wug_data::{Error, FactValue, Result};
 use wug_run::{GroupValue, RunSpec};
 
+use crate::report::chosen;
 use crate::{Judged, JudgedPart};
 
 pub use statistics::{mcnemar, paired_interval, seeded_interval};
@@ -184,11 +185,19 @@ impl<'a> System<'a> {
             0 | 1 => runs.iter().map(|&run| vec![run]).collect(),
             _ => keys.into_iter().map(|(_, runs)| runs).collect(),
         };
+        // The learner, with its settings where there are several of it; else the folder or file.
         let learner = |runs: &[&Judged]| runs[0].record.as_ref().map(|record| record.spec.learner.clone());
+        let settings = |runs: &[&Judged]| -> Option<String> {
+            let spec = &runs[0].record.as_ref()?.spec;
+            Some(std::iter::once(spec.learner.clone()).chain(chosen(spec)).collect::<Vec<_>>().join(" "))
+        };
         let name = |runs: &[&'a Judged]| {
-            let own = learner(runs);
-            let is_unique = groups.iter().filter(|other| learner(other) == own).count() == 1;
-            own.filter(|_| is_unique).unwrap_or_else(|| runs[0].name.clone())
+            let unique = |of: &dyn Fn(&[&Judged]) -> Option<String>| {
+                let own = of(runs);
+                let same = groups.iter().filter(|other| of(other.as_slice()) == own).count();
+                own.filter(|_| same == 1)
+            };
+            unique(&learner).or_else(|| unique(&settings)).unwrap_or_else(|| runs[0].name.clone())
         };
         Ok(groups.iter().map(|runs| Self { name: name(runs), runs: runs.clone() }).collect())
     }

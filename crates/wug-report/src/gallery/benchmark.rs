@@ -5,8 +5,9 @@ use std::fmt::Write;
 use base64::Engine;
 
 use wug_bench::{Availability, Benchmark, Family, Metric, Source};
-use wug_data::{Dataset, Part, Result, Selection};
+use wug_data::{Dataset, Part, Result, Selection, thousands};
 
+use super::results::Results;
 use super::{Page, inline_code};
 use crate::plot::{BarPlot, BarSeries, Estimate, Paper, Tree, escaped};
 use crate::{Number, published};
@@ -16,7 +17,7 @@ const EXAMPLES: usize = 4;
 /// Tables with more numbers are not drawn.
 const MOST_PLOTTED: usize = 30;
 
-pub(super) fn page(benchmark: &dyn Benchmark) -> Result<Page> {
+pub(super) fn page(benchmark: &dyn Benchmark, results: &Results) -> Result<Page> {
     let about = benchmark.about();
     let mut body = format!("<p>{}</p>", inline_code(about.summary));
     let families = benchmark.families();
@@ -30,16 +31,12 @@ pub(super) fn page(benchmark: &dyn Benchmark) -> Result<Page> {
         write_metrics(&mut body, benchmark, family, dataset)?;
     }
     write_published(&mut body, about.name);
-    let results = format!("docs-results-{}.html", about.name);
-    if let Some(tables) = super::docs::tables(&results) {
-        let _ = write!(
-            body,
-            "<h2>Our results</h2><p><a href=\"{results}\">How they were obtained</a></p>{tables}"
-        );
+    if let Some(document) = results.of(about.name) {
+        let _ = write!(body, "<h2>Our results</h2>{}", document.html());
     }
     body.push_str("<h2>Source</h2>");
     if !about.homepage.is_empty() {
-        let _ = write!(body, "<p>{}</p>", escaped(about.homepage));
+        let _ = write!(body, "<p>{}</p>", super::docs::reference(about.homepage));
     }
     let _ = write!(body, "<p>Licence: {}</p>", escaped(about.licence));
     if !about.citation.is_empty() {
@@ -64,7 +61,7 @@ fn write_families(out: &mut String, name: &str, families: &[Family], made: &[Opt
          <th>examples of the first</tr></thead><tbody>",
     );
     for (family, made) in families.iter().zip(made) {
-        let size = |part: &Part| format!("{} {}", escaped(&part.name), part.rows.len());
+        let size = |part: &Part| format!("{} {}", escaped(&part.name), thousands(part.rows.len()));
         let sizes: Vec<String> = made.iter().flat_map(|made| &made.parts).map(size).collect();
         let rows = match family.origin {
             Availability::Rule => "from the grammar",
@@ -77,7 +74,7 @@ fn write_families(out: &mut String, name: &str, families: &[Family], made: &[Opt
             escaped(name),
             escaped(family.pattern),
             family.names.len(),
-            escaped(family.about),
+            inline_code(family.about),
             sizes.join(", ")
         );
     }
@@ -110,7 +107,8 @@ fn write_examples(
         escaped(&dataset.name)
     );
     for part in &dataset.parts {
-        let _ = write!(out, "<tr><td>{}<td class=\"n\">{}</tr>", escaped(&part.name), part.rows.len());
+        let _ =
+            write!(out, "<tr><td>{}<td class=\"n\">{}</tr>", escaped(&part.name), thousands(part.rows.len()));
     }
     out.push_str("</tbody></table>");
     let selection = spread(benchmark, family, dataset, EXAMPLES)?;
@@ -186,7 +184,7 @@ fn write_metrics(
             out,
             "<h3><code>{}</code>: {}</h3><table><thead><tr><th>prediction<th>verdict</tr></thead><tbody>",
             escaped(name),
-            escaped(about)
+            inline_code(about)
         );
         for (what, prediction) in &predictions {
             let verdict = judge.judge(&example, prediction);
@@ -197,7 +195,7 @@ fn write_metrics(
             } else {
                 format!("<br><code>{}</code>", escaped(prediction))
             };
-            let _ = write!(out, "<tr><td>{what}{shown}<td>{}</tr>", escaped(&said));
+            let _ = write!(out, "<tr><td>{what}{shown}<td>{}</tr>", inline_code(&said));
         }
         out.push_str("</tbody></table>");
     }

@@ -1,14 +1,14 @@
 //! The documents of `docs/` as pages.
 
-use pulldown_cmark::{CowStr, Event, Options, Parser, Tag, TagEnd, html};
+use pulldown_cmark::{CowStr, Event, Options, Parser, Tag, html};
 
-use super::Page;
+use super::{Page, inline_code};
 use crate::plot::escaped;
 
 macro_rules! docs {
     ($($name:literal)*) => {
         /// Paths and texts of all documents, `docs/**/*.md`.
-        static DOCS: &[(&str, &str)] = &[$(($name, include_str!(concat!(env!("WUG_FILES"), "/docs/", $name, ".md")))),*];
+        pub(super) static DOCS: &[(&str, &str)] = &[$(($name, include_str!(concat!(env!("WUG_FILES"), "/docs/", $name, ".md")))),*];
     };
 }
 
@@ -64,60 +64,20 @@ figures! {
 }
 
 /// The file of a document's page.
-fn file(name: &str) -> String {
+pub(super) fn file(name: &str) -> String {
     format!("docs-{}.html", name.replace('/', "-"))
 }
 
 /// Whether there is a page of a document with this file.
-pub(super) fn has(wanted: &str) -> bool {
+fn has(wanted: &str) -> bool {
     DOCS.iter().any(|(name, _)| file(name) == wanted)
-}
-
-/// The tables of a document, each below the heading it stands under; none if there is no such document.
-pub(super) fn tables(wanted: &str) -> Option<String> {
-    let (_, text) = DOCS.iter().find(|(name, _)| file(name) == wanted)?;
-    let (mut kept, mut heading, mut held) = (Vec::new(), Vec::new(), Held::Nothing);
-    for event in Parser::new_ext(text, Options::ENABLE_TABLES) {
-        match &event {
-            Event::Start(Tag::Heading { .. }) => (held, heading) = (Held::Heading, Vec::new()),
-            Event::Start(Tag::Table(_)) => {
-                held = Held::Table;
-                kept.append(&mut heading);
-            }
-            _ => {}
-        }
-        let ends = matches!(event, Event::End(TagEnd::Heading(_) | TagEnd::Table));
-        // Links lead from the document, not from the page that shows its tables.
-        if matches!(event, Event::Start(Tag::Link { .. }) | Event::End(TagEnd::Link)) {
-            continue;
-        }
-        match held {
-            Held::Heading => heading.push(event),
-            Held::Table => kept.push(event),
-            Held::Nothing => {}
-        }
-        if ends {
-            held = Held::Nothing;
-        }
-    }
-    let mut body = String::new();
-    html::push_html(&mut body, kept.into_iter());
-    Some(body)
-}
-
-/// What an event of a document belongs to.
-#[derive(Clone, Copy)]
-enum Held {
-    Nothing,
-    Heading,
-    Table,
 }
 
 /// A page for each document, and one that lists them.
 pub(super) fn pages() -> Vec<Page> {
     let mut pages: Vec<Page> = DOCS.iter().map(|(name, text)| page(name, text)).collect();
     let links =
-        pages.iter().map(|page| format!("<li><a href=\"{}\">{}</a>", page.file, escaped(&page.title)));
+        pages.iter().map(|page| format!("<li><a href=\"{}\">{}</a>", page.file, inline_code(&page.title)));
     let list = format!("<ul>{}</ul>", links.collect::<String>());
     pages.insert(0, Page::new("docs.html", "Documentation", list));
     pages
@@ -138,6 +98,17 @@ fn page(name: &str, text: &str) -> Page {
     let mut body = String::new();
     html::push_html(&mut body, events);
     Page::new(file(name), title, body)
+}
+
+/// A link of the registry, `https://...` or `docs/scan.md`, as HTML.
+pub(super) fn reference(target: &str) -> String {
+    let page = target.strip_prefix("docs/").and_then(|path| path.strip_suffix(".md")).map(file);
+    let text = escaped(target);
+    match page.filter(|page| has(page)) {
+        Some(page) => format!("<a href=\"{page}\">{text}</a>"),
+        None if target.starts_with("https://") => format!("<a href=\"{text}\">{text}</a>"),
+        None => text,
+    }
 }
 
 /// A link to another document as one to its page; one to a file that is no page leads to nowhere but the text.

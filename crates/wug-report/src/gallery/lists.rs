@@ -5,7 +5,7 @@ use std::fmt::Write;
 use wug_data::Result;
 use wug_learn::LEARNERS;
 
-use super::Page;
+use super::{Page, inline_code};
 use crate::plot::escaped;
 use crate::{EXPERIMENTS, Experiment, Scale};
 
@@ -13,13 +13,16 @@ pub(super) fn learners() -> Page {
     let mut body = String::new();
     for learner in LEARNERS {
         let about = learner.about();
-        let benchmarks =
-            if about.benchmarks.is_empty() { "any".to_owned() } else { about.benchmarks.join(", ") };
+        let benchmarks = if about.benchmarks.is_empty() {
+            "any benchmark".to_owned()
+        } else {
+            about.benchmarks.join(", ")
+        };
         let _ = write!(
             body,
-            "<h2 id=\"{0}\"><code>{0}</code></h2><p>{1} Benchmarks: {2}.</p>",
+            "<h2 id=\"{0}\"><code>{0}</code></h2><p>{1}. For {2}.</p>",
             escaped(about.name),
-            escaped(about.title),
+            inline_code(about.title),
             escaped(&benchmarks)
         );
         if about.settings.is_empty() {
@@ -35,7 +38,7 @@ pub(super) fn learners() -> Page {
                 escaped(setting.name),
                 escaped(&default),
                 escaped(&setting.default.expects()),
-                escaped(setting.about)
+                inline_code(setting.about)
             );
         }
         body.push_str("</tbody></table></details>");

@@ -3,6 +3,7 @@
 mod benchmark;
 mod docs;
 mod lists;
+mod results;
 
 use std::fmt::Write;
 use std::io;
@@ -13,6 +14,9 @@ use serde::Serialize;
 use wug_bench::BENCHMARKS;
 use wug_data::{Folder, Manifest, Result};
 
+use wug_learn::LEARNERS;
+
+use crate::EXPERIMENTS;
 use crate::plot::escaped;
 use crate::report::{STYLE, TABLES};
 
@@ -35,13 +39,14 @@ impl Page {
     fn html(&self, script: &str) -> String {
         format!(
             "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" \
-             content=\"width=device-width\">\n<link rel=\"icon\" href=\"data:,\">\n<title>{0} · wug</title>\n<style>{STYLE}</style>\n\
+             content=\"width=device-width\">\n<link rel=\"icon\" href=\"data:,\">\n<title>{3} · wug</title>\n<style>{STYLE}</style>\n\
              </head>\n<body>\n<header><nav><a href=\"index.html\"><b>wug</b></a> <a href=\"learners.html\">learners</a> \
              <a href=\"experiments.html\">experiments</a> <a href=\"docs.html\">docs</a> <a href=\"search.html\">search</a></nav></header>\n\
              <main>\n<h1>{0}</h1>\n{1}\n</main>\n<footer>wug {2}</footer>\n<script>{TABLES}{script}</script>\n</body>\n</html>\n",
-            escaped(&self.title),
+            inline_code(&self.title),
             self.body,
-            env!("CARGO_PKG_VERSION")
+            env!("CARGO_PKG_VERSION"),
+            escaped(&self.title.replace('`', ""))
         )
     }
 
@@ -83,9 +88,10 @@ struct Entry<'a> {
 /// # Errors
 /// If a dataset cannot be made, or the folder cannot be written.
 pub fn write_gallery(target: &Path) -> Result<usize> {
+    let results = results::Results::read();
     let mut pages: Vec<Page> = Vec::new();
     for benchmark in BENCHMARKS.iter() {
-        pages.push(benchmark::page(benchmark.as_ref())?);
+        pages.push(benchmark::page(benchmark.as_ref(), &results)?);
     }
     pages.push(lists::learners());
     pages.push(lists::experiments()?);
@@ -109,6 +115,8 @@ pub fn write_gallery(target: &Path) -> Result<usize> {
     for (name, svg) in docs::FIGURES {
         files.push(folder.file(&format!("figures/{name}"), |out| write(out, svg))?);
     }
+    let results = serde_json::to_string(&results).unwrap_or_default();
+    files.push(folder.file("results.json", |out| write(out, &results))?);
     let count = pages.len() + 1;
     folder.finish(&Manifest {
         schema: 1,
@@ -160,6 +168,15 @@ fn index() -> Page {
             inline_code(about.summary)
         );
     }
-    body.push_str("</tbody></table>");
+    let _ = write!(
+        body,
+        "</tbody></table><p>A page of a benchmark has its datasets, examples, metrics, and published results beside ours. \
+         There are <a href=\"learners.html\">{} learners</a>, from grammars and networks to language models, and \
+         <a href=\"experiments.html\">{} tables and figures of the papers</a>, each as one command. \
+         <a href=\"docs.html\">The documentation</a> begins with the command line; there is a \
+         <a href=\"docs-python.html\">Python package</a>.</p>",
+        LEARNERS.len(),
+        EXPERIMENTS.len()
+    );
     Page::new("index.html", "wug", body)
 }

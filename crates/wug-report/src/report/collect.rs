@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use serde_json::Value;
 
-use wug_data::{Lines, MANIFEST, Manifest, Result};
+use wug_data::{Error, Lines, MANIFEST, Manifest, Result};
 use wug_run::{PartScores, RunRecord, Status};
 
 use super::examples::{TableBuilder, template};
@@ -87,7 +87,10 @@ impl Report {
             run.parts = parts.iter().map(|part| PartReport::new(part, &record.spec.metric)).collect();
             let n: usize = parts.iter().map(|part| part.tally.n).sum();
             if record.status == Status::Done && is_small && embedded + n <= MOST_PREDICTIONS {
-                match datasets.judge_record(&folder, record, None) {
+                match datasets
+                    .judge_record(&folder, record, None)
+                    .and_then(|judged| as_scored(&folder, judged))
+                {
                     Ok(judged) => {
                         embedded += n;
                         for (i, part) in judged.parts.iter().enumerate() {
@@ -128,6 +131,25 @@ impl Report {
         }
         self.comparisons = comparisons(&all);
     }
+}
+
+/// The predictions, if they are still those that `scores.json` is about.
+fn as_scored(folder: &Path, judged: Judged) -> Result<Judged> {
+    let scored = judged.record.iter().flat_map(|record| &record.scores).flat_map(|scores| &scores.parts);
+    for (part, scored) in judged.parts.iter().zip(scored) {
+        let right = part.verdicts.iter().filter(|verdict| verdict.correct).count();
+        if right != scored.tally.correct || part.verdicts.len() != scored.tally.n {
+            let what = format!(
+                "of its predictions for {} {right} of {} are right now; scores.json has {} of {}: one of the files was changed",
+                part.name,
+                part.verdicts.len(),
+                scored.tally.correct,
+                scored.tally.n
+            );
+            return Err(Error::file(folder, what));
+        }
+    }
+    Ok(judged)
 }
 
 /// Compares the systems that answered the same examples, by every fact.

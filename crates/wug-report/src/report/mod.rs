@@ -23,6 +23,7 @@ pub(crate) use page::{STYLE, TABLES};
 
 pub use examples::{ExampleTable, FactColumn, RunExamples};
 pub use provenance::Provenance;
+pub(crate) use provenance::chosen;
 pub use summary::{PublishedNumber, SummaryRow};
 
 /// Version of [`Report`] as JSON.

@@ -4,7 +4,7 @@
 
 use std::fmt::Write;
 use std::time::Duration;
-use wug_data::format_duration;
+use wug_data::{format_duration, thousands};
 
 use wug_run::{Groups, Status, Symbols, Tally};
 
@@ -96,16 +96,28 @@ impl Report {
         for (i, run) in self.runs.iter().enumerate() {
             for part in &run.parts {
                 if let Some(examples) = &part.examples {
-                    let name = format!(
-                        "{} on {}#{}, seed {}",
-                        run.learner, run.dataset, part.part, run.provenance.learner_seed
-                    );
+                    let seed = run.provenance.learner_seed;
+                    let name =
+                        format!("{} on {}#{}, seed {seed}", self.learner_of(run), run.dataset, part.part);
                     runs.push(serde_json::json!({ "name": name, "run": i, "folder": run.folder, "examples": examples }));
                 }
             }
         }
         let first = super::examples::FIRST_CODE;
         serde_json::json!({ "first": first, "tables": self.tables, "runs": runs })
+    }
+
+    /// The learner of a run, with its settings where another run has the same one with others.
+    fn learner_of(&self, run: &RunReport) -> String {
+        let chosen = &run.provenance.chosen;
+        let rival = |other: &RunReport| {
+            (&other.learner, &other.dataset) == (&run.learner, &run.dataset)
+                && other.provenance.chosen != *chosen
+        };
+        if chosen.is_empty() || !self.runs.iter().any(rival) {
+            return run.learner.clone();
+        }
+        format!("{} {}", run.learner, chosen.join(" "))
     }
 
     fn write_problems(&self, out: &mut String) {
@@ -221,7 +233,7 @@ fn write_summary_row(out: &mut String, row: &SummaryRow) {
         settings(&row.settings),
         escaped(&row.dataset),
         escaped(&row.part),
-        row.n,
+        thousands(row.n),
         row.accuracies.len(),
         escaped(&each.join(" ")),
         percent(row.mean),
@@ -299,7 +311,7 @@ fn write_comparison(out: &mut String, comparison: &Comparison) {
         escaped(&comparison.dataset)
     );
     for part in &comparison.parts {
-        let _ = write!(out, "<h3>{}, {} examples</h3>", escaped(&part.part), part.n);
+        let _ = write!(out, "<h3>{}, {} examples</h3>", escaped(&part.part), thousands(part.n));
         write_changes(
             out,
             part.pairs.iter().map(|pair| (format!("{} less {}", pair.other, pair.baseline), &pair.change)),
@@ -329,11 +341,11 @@ fn write_changes<'a>(out: &mut String, rows: impl Iterator<Item = (String, &'a C
             "<tr><td>{}<td class=\"n\">{}<td class=\"n\">{}<td class=\"n\">{}<td class=\"n\">{}<td class=\"n\">{}<td class=\"n\">{:+.2}\
              <td class=\"n\">{:+.2} to {:+.2}<td class=\"n\">{p}</tr>",
             escaped(&name),
-            change.n,
-            change.both,
-            change.gained,
-            change.lost,
-            change.neither,
+            thousands(change.n),
+            thousands(change.both),
+            thousands(change.gained),
+            thousands(change.lost),
+            thousands(change.neither),
             100.0 * change.difference,
             100.0 * change.interval.0,
             100.0 * change.interval.1,
@@ -348,7 +360,7 @@ fn write_pair(out: &mut String, pair: &Pair) {
         "<details><summary>{} less {}, by fact; {} flipped examples</summary>",
         escaped(&pair.other),
         escaped(&pair.baseline),
-        pair.change.gained + pair.change.lost
+        thousands(pair.change.gained + pair.change.lost)
     );
     for by in &pair.by {
         write_changes(out, by.groups.iter().map(|group| (group.value.to_string(), &group.change)), &by.fact);
@@ -378,10 +390,11 @@ fn write_pair(out: &mut String, pair: &Pair) {
 fn write_run(out: &mut String, number: usize, run: &RunReport) {
     let _ = write!(
         out,
-        "<section id=\"run-{number}\" class=\"run\"><h2>{} on {}, seed {}</h2>",
+        "<section id=\"run-{number}\" class=\"run\"><h2>{} on {}, seed {}{}</h2>",
         learner(&run.learner, run.reads),
         escaped(&run.dataset),
-        run.provenance.learner_seed
+        run.provenance.learner_seed,
+        settings(&run.provenance.chosen)
     );
     if run.status == Status::Unfinished {
         let _ =
@@ -413,7 +426,13 @@ fn duration(seconds: f64) -> String {
 fn tally_text(tally: &Tally) -> String {
     let (low, high) = tally.interval();
     let accuracy = tally.accuracy().map_or("-".to_owned(), percent);
-    format!("{accuracy}% ({} to {}), {} of {}", percent(low), percent(high), tally.correct, tally.n)
+    format!(
+        "{accuracy}% ({} to {}), {} of {}",
+        percent(low),
+        percent(high),
+        thousands(tally.correct),
+        thousands(tally.n)
+    )
 }
 
 fn write_part_head(out: &mut String, part: &PartReport) {
@@ -532,8 +551,8 @@ fn write_part(out: &mut String, part: &PartReport) {
                 out,
                 "<tr><td>{}<td class=\"n\">{}<td class=\"n\">{}<td class=\"n\">{}<td class=\"n\">{} to {}</tr>",
                 escaped(&group.value.to_string()),
-                group.tally.n,
-                group.tally.correct,
+                thousands(group.tally.n),
+                thousands(group.tally.correct),
                 group.tally.accuracy().map_or("-".to_owned(), percent),
                 percent(low),
                 percent(high)
@@ -569,8 +588,8 @@ fn write_provenance(out: &mut String, run: &RunReport) {
     }
     row("wug", &provenance.wug);
     if let Some(size) = run.learned {
-        row("parameters", &size.parameters.to_string());
-        row("training examples", &size.examples.to_string());
+        row("parameters", &thousands(size.parameters));
+        row("training examples", &thousands(size.examples));
     }
     let settings = provenance.settings.iter().map(|(name, value)| {
         let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);

@@ -55,7 +55,7 @@ impl Provenance {
 }
 
 /// `name=value` of the settings that are not at their defaults.
-pub(super) fn chosen(spec: &RunSpec) -> Vec<String> {
+pub(crate) fn chosen(spec: &RunSpec) -> Vec<String> {
     let known = learner(&spec.learner).map(|learner| learner.about().settings).unwrap_or_default();
     let is_default = |name: &String, value: &Value| {
         known.iter().any(|setting| setting.name == name && setting.default.value() == *value)

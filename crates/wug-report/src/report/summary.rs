@@ -71,7 +71,10 @@ pub(super) fn summary<'a>(records: impl Iterator<Item = &'a RunRecord>) -> Vec<S
             None => groups.push((key, &record.spec, vec![scores])),
         }
     }
-    groups.iter().flat_map(|(_, spec, runs)| rows(spec, runs)).collect()
+    let mut summary: Vec<SummaryRow> = groups.iter().flat_map(|(_, spec, runs)| rows(spec, runs)).collect();
+    // Those that can be compared stand together, wherever their folders are.
+    summary.sort_by(|one, other| one.dataset.cmp(&other.dataset));
+    summary
 }
 
 fn rows(spec: &RunSpec, runs: &[&Scores]) -> Vec<SummaryRow> {

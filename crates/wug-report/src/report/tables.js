@@ -23,8 +23,9 @@ function sortTable(table, heading) {
   heading.ariaSort = down ? "descending" : "ascending";
   const column = heading.cellIndex, body = table.tBodies[0];
   const key = row => row.cells[column].textContent.trim();
+  const number = text => parseFloat(text.replace(/(\d),(?=\d)/g, "$1"));
   const compare = (a, b) => {
-    const [x, y] = [parseFloat(a), parseFloat(b)];
+    const [x, y] = [number(a), number(b)];
     return Number.isNaN(x) || Number.isNaN(y) ? a.localeCompare(b) : x - y;
   };
   const rows = [...body.rows].map(row => [key(row), row]);
