@@ -88,6 +88,9 @@ impl Plan {
             // A run that cannot even be prepared fails when its turn comes, and the others go on.
             let flops = flops().unwrap_or_default();
             group.seconds = flops.map_or(UNKNOWN, |flops| LEAST + flops / (FLOPS_PER_CORE * cores));
+            if trained(first, folder)?.is_some() {
+                group.seconds = group.seconds.min(UNKNOWN);
+            }
         }
         // What is fine-tuned must be trained before.
         let tunes = |group: &Group| group.specs[0].init.is_some();
@@ -106,8 +109,8 @@ impl Plan {
         duration(self.groups.iter().map(|group| group.seconds).sum())
     }
 
-    /// Executes the runs. Those with the same training as another one of `all` take its checkpoint.
-    pub fn execute(&self, all: &[RunSpec], batch: &Batch<'_>) -> Outcome {
+    /// Executes the runs. Those with the same training as one that is done in the folder take its checkpoint.
+    pub fn execute(&self, batch: &Batch<'_>) -> Outcome {
         let outcome = Mutex::new(Outcome::default());
         let clock =
             Mutex::new(Clock { left: self.estimate().as_secs_f64(), planned: 0.0, begun: Instant::now() });
@@ -134,7 +137,7 @@ impl Plan {
                     let number = number.fetch_add(1, Ordering::Relaxed) + 1;
                     let left = locked(&clock).left();
                     (batch.begins)(&Begins { number, of: self.runs(), spec, left });
-                    settle(spec, self.execute_one(spec, all, batch));
+                    settle(spec, self.execute_one(spec, batch));
                 }
                 locked(&clock).done(group.seconds);
             }
@@ -153,7 +156,7 @@ impl Plan {
     }
 
     /// Runs one, or goes on where it was left.
-    fn execute_one(&self, spec: &RunSpec, all: &[RunSpec], batch: &Batch<'_>) -> Result<()> {
+    fn execute_one(&self, spec: &RunSpec, batch: &Batch<'_>) -> Result<()> {
         let about = learner(&spec.learner)?;
         let place = self.folder.join(spec.folder()?);
         let keeps = !about.keeps().is_empty();
@@ -175,7 +178,7 @@ impl Plan {
         let time_left = batch.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
         let options = Options {
             existing: if is_left { Existing::Resume } else { Existing::Replace },
-            trained: if keeps && !is_left { trained(&spec, all, &self.folder)? } else { None },
+            trained: if keeps && !is_left { trained(&spec, &self.folder)? } else { None },
             init,
             symbol_vectors: false,
             time_limit: time_left.filter(|_| keeps),
@@ -270,14 +273,18 @@ fn groups(specs: &[RunSpec], folder: &Path) -> Result<Vec<Group>> {
     Ok(open)
 }
 
-/// The folder of another run that is done and has the same training.
-fn trained(spec: &RunSpec, all: &[RunSpec], folder: &Path) -> Result<Option<PathBuf>> {
-    for other in all {
-        if other.trains_as(spec)? && other.key()? != spec.key()? {
-            let place = folder.join(other.folder()?);
-            if RunRecord::is_done(&place).unwrap_or(false) {
-                return Ok(Some(place));
-            }
+/// The folder of another run below `folder` that is done and has the same training, of this experiment or another one.
+fn trained(spec: &RunSpec, folder: &Path) -> Result<Option<PathBuf>> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return Ok(None) };
+    // Whichever it is makes no difference; in order, so that the record names the same one whenever it is repeated.
+    let mut places: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    places.sort();
+    let own = spec.folder()?;
+    for place in places.into_iter().filter(|place| !place.ends_with(&own)) {
+        // Other folders may be here, damaged ones too: they are nobody's checkpoint.
+        let Ok(Some(record)) = RunRecord::read(&place) else { continue };
+        if record.spec.trains_as(spec).unwrap_or(false) && RunRecord::is_done(&place).unwrap_or(false) {
+            return Ok(Some(place));
         }
     }
     Ok(None)

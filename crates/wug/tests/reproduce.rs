@@ -44,6 +44,23 @@ fn a_table_is_run_once_and_printed_beside_the_papers() {
     assert!(json["rows"][0]["columns"][0]["mean"].as_f64().unwrap() > 30.0);
 }
 
+/// Training is long: a figure that asks other facts of the same network takes the checkpoint of the first.
+#[test]
+fn experiments_in_one_folder_share_their_training() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = text(folder.path());
+    let metrics = || -> Vec<Vec<u8>> {
+        let files = files(folder.path()).into_iter().filter(|(name, _)| name.ends_with("metrics.jsonl"));
+        files.map(|(_, path)| fs::read(path).unwrap()).collect()
+    };
+    ok(&["reproduce", "scan/figure-4-actions", "--scale", "smoke", "--out", out]);
+    let first = metrics();
+    assert_eq!(first.len(), 1);
+    ok(&["reproduce", "scan/figure-4-commands", "--scale", "smoke", "--out", out]);
+    // With the times of the updates: a training of its own would have others.
+    assert_eq!(metrics(), [first.clone(), first].concat());
+}
+
 #[test]
 fn only_the_rows_and_columns_that_are_named_are_run() {
     let folder = tempfile::tempdir().unwrap();

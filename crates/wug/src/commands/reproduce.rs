@@ -80,7 +80,7 @@ fn run_all(args: &Reproduce, experiment: &Experiment, folder: &Path) -> Result<w
         begins: &begins,
     };
     stop_with_checkpoint();
-    Ok(plan.execute(&experiment.specs()?, &batch))
+    Ok(plan.execute(&batch))
 }
 
 /// Leaves the table beside the runs as one JSON document.
