@@ -57,10 +57,8 @@ fn cases() -> [Case; 3] {
     };
     let encoder =
         Encoder { size: square(32), pixel: 1.0 / 255.0, body: Body::resnet18(), embedding, words: 2, end: 1 };
-    let build = move |source_words| -> Result<Box<dyn Network<f32>>, String> {
-        Ok(Box::new(recurrent::RecurrentNetwork::new(recurrent::Config { source_words, ..config.clone() })?))
-    };
-    let reader = Box::new(Reader::new(encoder, build).expect("a network"));
+    let model = Box::new(recurrent::RecurrentNetwork::new(config).expect("a network"));
+    let reader = Box::new(Reader::new(encoder, model).expect("a network"));
     // Four gates of three layers and two directions for each symbol; decoder, attention and output for each word.
     let layers = 2 * 4 * hidden * ((embedding + hidden) + 2 * (3 * hidden));
     let decoder = 4 * hidden * (embedding + 3 * hidden) + hidden * hidden + words * (embedding + 3 * hidden);
