@@ -129,13 +129,12 @@ impl<T: Real> Engine<T> {
             .enumerate()
             .map(|(i, worker)| {
                 let Worker { gradients, d_table, workspace, outcome } = worker;
-                let own = match sums.take() {
-                    Some(own) => own,
-                    None => {
-                        gradients.resize(values.len(), T::ZERO);
-                        d_table.resize(table.map_or(0, <[T]>::len), T::ZERO);
-                        (&mut gradients[..], &mut d_table[..])
-                    }
+                let own = if let Some(own) = sums.take() {
+                    own
+                } else {
+                    gradients.resize(values.len(), T::ZERO);
+                    d_table.resize(table.map_or(0, <[T]>::len), T::ZERO);
+                    (&mut gradients[..], &mut d_table[..])
                 };
                 (i, own, workspace, outcome)
             })
