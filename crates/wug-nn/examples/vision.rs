@@ -1,7 +1,7 @@
 //! Times training steps of networks that see (forward, backward, clipping, Adam) and prints a JSON line for each:
 //! `cargo run --release -p wug-nn --example vision`. `benches/compare/torch_vision.py` runs it beside PyTorch.
 //!
-//! With a word, `mns-cnn`, `resnet18` or `hint-lstm-attn`, only that network, so that the peak of memory is its own. With `--turns` it measures
+//! With a word, `mns-cnn`, `resnet18`, `hint-lstm-attn` or `relation-network`, only that network, so that the peak of memory is its own. With `--turns` it measures
 //! anew whenever it reads a line, so that others can be measured in turn with it.
 
 use std::io::{BufRead, stdin};
@@ -29,13 +29,24 @@ struct Case {
 /// Operations of the forward and backward pass of a ResNet-18 for a window of 32 x 32 pixels.
 const WINDOW: f64 = 55.6e9 / 256.0;
 
-fn cases() -> [Case; 3] {
+fn cases() -> [Case; 4] {
     let square = |side| Size { height: side, width: side };
     let classifier = |side, pixel, body, units, classes| {
         let head = Head::Hidden { units, dropout: 0.5 };
         let config = Config { frames: 3, size: square(side), pixel, body, head, classes };
         Box::new(Classifier::new(config).expect("a network"))
     };
+    let relation = Box::new(
+        Classifier::new(Config {
+            frames: 3,
+            size: square(80),
+            pixel: 1.0,
+            body: Body::Plain { widths: vec![24; 4], padding: 1, rectify_first: true },
+            head: Head::Relation { units: 256, dropout: 0.5 },
+            classes: 99,
+        })
+        .expect("a network"),
+    );
     let plain = Body::Plain { widths: vec![32; 4], padding: 0, rectify_first: false };
     let (hidden, embedding, words, symbols, length) = (512, 128, 11, 12, 4);
     let config = recurrent::Config {
@@ -57,10 +68,8 @@ fn cases() -> [Case; 3] {
     };
     let encoder =
         Encoder { size: square(32), pixel: 1.0 / 255.0, body: Body::resnet18(), embedding, words: 2, end: 1 };
-    let build = move |source_words| -> Result<Box<dyn Network<f32>>, String> {
-        Ok(Box::new(recurrent::RecurrentNetwork::new(recurrent::Config { source_words, ..config.clone() })?))
-    };
-    let reader = Box::new(Reader::new(encoder, build).expect("a network"));
+    let model = Box::new(recurrent::RecurrentNetwork::new(config).expect("a network"));
+    let reader = Box::new(Reader::new(encoder, model).expect("a network"));
     // Four gates of three layers and two directions for each symbol; decoder, attention and output for each word.
     let layers = 2 * 4 * hidden * ((embedding + hidden) + 2 * (3 * hidden));
     let decoder = 4 * hidden * (embedding + 3 * hidden) + hidden * hidden + words * (embedding + 3 * hidden);
@@ -93,6 +102,16 @@ fn cases() -> [Case; 3] {
             side: 32,
             target: (length, 10),
             operations: 32.0 * (symbols as f64 * WINDOW + sequence),
+        },
+        Case {
+            name: "relation-network",
+            network: relation,
+            examples: 32,
+            frames: 3,
+            side: 80,
+            target: (1, 99),
+            // Three layers of 256 units over 625 pairs, forward and backward; the rest is a fiftieth.
+            operations: 6.0 * 32.0 * 625.0 * 3.0 * 256.0 * 256.0,
         },
     ]
 }

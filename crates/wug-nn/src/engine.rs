@@ -38,15 +38,18 @@ pub struct Engine<T> {
     /// Workspaces in which no shard of queries is answered now.
     free: Mutex<Vec<Workspace<T>>>,
     shards: Vec<Range<usize>>,
-    /// What computes in the place of all this, if it is not the CPU, and its gradient.
+    /// What computes in the place of all this, if it is not the CPU.
     backend: Option<Box<dyn Backend<T>>>,
+    /// The gradient of the last batch.
     gradients: Buffer<T>,
 }
 
 /// What shards are computed in.
 #[derive(Debug, Default)]
 struct Worker<T> {
+    /// Of all but the first worker, which has the gradient of the batch.
     gradients: Buffer<T>,
+    d_table: Buffer<T>,
     workspace: Workspace<T>,
     outcome: Outcome,
 }
@@ -87,44 +90,84 @@ impl<T: Real> Engine<T> {
         self.network.as_ref()
     }
 
+    /// Computes with other instructions from now on.
+    pub(crate) fn compute_with(&mut self, isa: Isa) {
+        self.isa = isa;
+    }
+
     /// The loss of a batch and its gradient, in the order of the flat buffer.
     pub fn learn(&mut self, values: &[T], lessons: &[Lesson<'_>], step: Step) -> (Outcome, &mut [T]) {
         if let Some(backend) = &mut self.backend {
             let outcome = backend.learn(values, lessons, step, &mut self.gradients);
             return (outcome, &mut self.gradients);
         }
+        let mut gradients = std::mem::take(&mut self.gradients);
+        gradients.resize(values.len(), T::ZERO);
+        let outcome = self.learn_with(values, None, lessons, step, (&mut gradients, &mut []));
+        self.gradients = gradients;
+        (outcome, &mut self.gradients)
+    }
+
+    /// The same into buffers of the caller. A table that is given stands in the place of the first tensor, with as many rows
+    /// as it has, and has a gradient of its own.
+    pub(crate) fn learn_with(
+        &mut self,
+        values: &[T],
+        table: Option<&[T]>,
+        lessons: &[Lesson<'_>],
+        step: Step,
+        (sum, d_table): (&mut [T], &mut [T]),
+    ) -> Outcome {
         self.weights.read(self.network.layout(), values, true);
         self.cut(lessons);
         let count = workers(values.len(), self.shards.len());
         self.workers.resize_with(count.max(self.workers.len()), Worker::default);
         let (network, isa, weights, shards) = (&self.network, self.isa, &self.weights, &self.shards);
-        let work = |(i, worker): (usize, &mut Worker<T>)| {
-            worker.gradients.resize(values.len(), T::ZERO);
-            let mut gradients = Gradients::new(network.layout(), &mut worker.gradients);
-            worker.outcome = Outcome::default();
-            for range in shards.iter().skip(i).step_by(count) {
-                let shard = Shard { lessons: &lessons[range.clone()], first: range.start, step };
-                let mut context = Context::new(isa, weights, values, &mut worker.workspace);
-                worker.outcome.add(network.learn(&mut context, &shard, &mut gradients));
-            }
-            gradients.finish();
-        };
+        let mut sums = Some((&mut *sum, &mut *d_table));
+        let work: Vec<_> = self.workers[..count]
+            .iter_mut()
+            .enumerate()
+            .map(|(i, worker)| {
+                let Worker { gradients, d_table, workspace, outcome } = worker;
+                let own = if let Some(own) = sums.take() {
+                    own
+                } else {
+                    gradients.resize(values.len(), T::ZERO);
+                    d_table.resize(table.map_or(0, <[T]>::len), T::ZERO);
+                    (&mut gradients[..], &mut d_table[..])
+                };
+                (i, own, workspace, outcome)
+            })
+            .collect();
+        let learn =
+            |(i, (gradients, d_table), workspace, outcome): (_, _, &mut Workspace<T>, &mut Outcome)| {
+                let d_table = table.map(|_| d_table);
+                let mut gradients = Gradients::new(network.layout(), gradients).with_table(d_table);
+                *outcome = Outcome::default();
+                for range in shards.iter().skip(i).step_by(count) {
+                    let shard = Shard { lessons: &lessons[range.clone()], first: range.start, step };
+                    let mut context = Context { table, ..Context::new(isa, weights, values, workspace) };
+                    outcome.add(network.learn(&mut context, &shard, &mut gradients));
+                }
+                gradients.finish();
+            };
         if count == 1 {
-            self.workers[..1].iter_mut().enumerate().for_each(work);
+            work.into_iter().for_each(learn);
         } else {
-            self.workers[..count].par_iter_mut().enumerate().for_each(work);
+            work.into_par_iter().for_each(learn);
         }
-        let (sum, rest) = self.workers.split_at_mut(1);
-        let Worker { gradients: sum, outcome: all, .. } = &mut sum[0];
+        let (first, rest) = self.workers[..count].split_at(1);
         sum.par_chunks_mut(BLOCK).enumerate().for_each(|(i, sum)| {
-            for worker in &rest[..count - 1] {
+            for worker in rest {
                 add(isa, &worker.gradients[i * BLOCK..][..sum.len()], sum);
             }
         });
-        for worker in &rest[..count - 1] {
+        let mut all = first[0].outcome;
+        for worker in rest {
+            add(isa, &worker.d_table, d_table);
             all.add(worker.outcome);
         }
-        (*all, sum)
+        all
     }
 
     /// After a step of the optimiser: replaces running statistics among the parameters, which have no gradient, by what
@@ -158,7 +201,18 @@ impl<T: Real> Engine<T> {
         if let Some(backend) = &mut self.backend {
             return backend.answer(values, queries, longest);
         }
-        self.ask(values, queries, |network, context, asked| network.answer(context, asked, longest))
+        self.answer_with(values, None, queries, longest)
+    }
+
+    /// The same with a table in the place of the first tensor, if one is given.
+    pub(crate) fn answer_with(
+        &mut self,
+        values: &[T],
+        table: Option<&[T]>,
+        queries: &[Query<'_>],
+        longest: usize,
+    ) -> Vec<Option<Vec<u32>>> {
+        self.ask(values, table, queries, |network, context, asked| network.answer(context, asked, longest))
     }
 
     /// The state in which a recurrent decoder has ended its answer to each query; `None` for other models. On the CPU.
@@ -167,7 +221,7 @@ impl<T: Real> Engine<T> {
             let states = network.states(context, asked, longest);
             states.map_or_else(|| vec![None; asked.len()], |states| states.into_iter().map(Some).collect())
         };
-        self.ask(values, queries, states).into_iter().collect()
+        self.ask(values, None, queries, states).into_iter().collect()
     }
 
     /// What the image encoder says of each image, one after the other; `None` for a model without one. On the CPU.
@@ -185,6 +239,7 @@ impl<T: Real> Engine<T> {
     fn ask<A: Default + Clone + Send>(
         &mut self,
         values: &[T],
+        table: Option<&[T]>,
         queries: &[Query<'_>],
         ask: impl Fn(&dyn Network<T>, &mut Context<'_, T>, &[Query<'_>]) -> Vec<A> + Sync,
     ) -> Vec<A> {
@@ -199,7 +254,8 @@ impl<T: Real> Engine<T> {
                 let asked: Vec<Query<'_>> = shard.iter().map(|&i| queries[i]).collect();
                 let free = || self.free.lock().unwrap_or_else(PoisonError::into_inner);
                 let mut workspace = free().pop().unwrap_or_default();
-                let mut context = Context::new(self.isa, &self.weights, values, &mut workspace);
+                let context = Context::new(self.isa, &self.weights, values, &mut workspace);
+                let mut context = Context { table, ..context };
                 let answers = ask(self.network.as_ref(), &mut context, &asked);
                 free().push(workspace);
                 answers

@@ -280,6 +280,8 @@ pub struct Context<'a, T> {
     pub(crate) isa: Isa,
     pub(crate) weights: &'a Weights<T>,
     pub(crate) values: &'a [T],
+    /// What stands in the place of the first tensor, if something does.
+    pub(crate) table: Option<&'a [T]>,
     pub(crate) workspace: &'a mut Workspace<T>,
 }
 
@@ -291,12 +293,15 @@ impl<'a, T: Real> Context<'a, T> {
         values: &'a [T],
         workspace: &'a mut Workspace<T>,
     ) -> Self {
-        Self { isa, weights, values, workspace }
+        Self { isa, weights, values, table: None, workspace }
     }
 
     /// The values of a tensor as they are.
     pub fn flat(&self, id: TensorId) -> &'a [T] {
-        &self.values[self.weights.range(id)]
+        match self.table {
+            Some(table) if id.is_first() => table,
+            _ => &self.values[self.weights.range(id)],
+        }
     }
 
     /// A buffer of this length with whatever was in it: it has to be written before it is read.

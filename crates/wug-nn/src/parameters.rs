@@ -56,6 +56,11 @@ impl Tensor {
 pub struct TensorId(usize);
 
 impl TensorId {
+    /// Whether it is the first of its layout.
+    pub(crate) fn is_first(self) -> bool {
+        self.0 == 0
+    }
+
     /// Its place among the tensors.
     #[cfg(feature = "burn")]
     pub(crate) fn index(self) -> usize {
@@ -151,6 +156,8 @@ fn normal(unit: &mut impl FnMut() -> f64) -> f64 {
 pub struct Gradients<'a, T> {
     layout: &'a Layout,
     values: &'a mut [T],
+    /// The gradient of what stands in the place of the first tensor, if something does.
+    table: Option<&'a mut [T]>,
     begun: Vec<bool>,
 }
 
@@ -158,7 +165,19 @@ impl<'a, T: Real> Gradients<'a, T> {
     /// `values` are laid out as the parameters, whatever they hold.
     pub(crate) fn new(layout: &'a Layout, values: &'a mut [T]) -> Self {
         assert_eq!(values.len(), layout.len());
-        Self { layout, values, begun: vec![false; layout.tensors.len()] }
+        Self { layout, values, table: None, begun: vec![false; layout.tensors.len()] }
+    }
+
+    /// With the gradient of what stands in the place of the first tensor.
+    pub(crate) fn with_table(self, table: Option<&'a mut [T]>) -> Self {
+        Self { table, ..self }
+    }
+
+    /// The gradients of the first tensors, for whoever writes all of them.
+    pub(crate) fn first(&mut self, tensors: usize) -> &mut [T] {
+        self.begun[..tensors].fill(true);
+        let end = self.layout.tensors[..tensors].last().map_or(0, |tensor| tensor.range().end);
+        &mut self.values[..end]
     }
 
     /// The gradient of a tensor, and whether what comes now takes its place or is added to it.
@@ -168,7 +187,10 @@ impl<'a, T: Real> Gradients<'a, T> {
         } else {
             kernels::Accumulate::Overwrite
         };
-        (&mut self.values[self.layout.tensor(id).range()], into)
+        match &mut self.table {
+            Some(table) if id.is_first() => (table, into),
+            _ => (&mut self.values[self.layout.tensor(id).range()], into),
+        }
     }
 
     /// The gradient of a tensor, to be added to.
@@ -190,7 +212,10 @@ impl<'a, T: Real> Gradients<'a, T> {
     }
 
     /// Zeros for every tensor that nothing was added to.
-    pub(crate) fn finish(self) {
+    pub(crate) fn finish(mut self) {
+        if let Some(table) = self.table.take().filter(|_| !self.begun[0]) {
+            table.fill(T::ZERO);
+        }
         for (tensor, _) in self.layout.tensors.iter().zip(self.begun).filter(|(_, begun)| !begun) {
             self.values[tensor.range()].fill(T::ZERO);
         }
@@ -216,12 +241,12 @@ impl<T: Real> Weights<T> {
         let both = self.forward.par_iter_mut().zip(&mut self.backward);
         both.zip(&layout.tensors).for_each(|((forward, back), tensor)| {
             let matrix = View::new(&values[tensor.range()], tensor.rows, tensor.columns);
-            if let Some(inputs) = tensor.rows.checked_div(tensor.taps) {
-                forward.pack(matrix);
+            if tensor.taps > 0 {
+                // A step of training reads them once each way: whoever does packs them.
                 if backward {
-                    let values = &values[tensor.range()];
-                    let tap = |values| View::new(values, inputs, tensor.columns).transposed();
-                    back.stack(values.chunks_exact(inputs * tensor.columns).map(tap));
+                    *forward = Packed::default();
+                } else {
+                    forward.pack(matrix);
                 }
             } else if tensor.first.is_matrix() {
                 forward.pack(matrix.transposed());
@@ -237,12 +262,12 @@ impl<T: Real> Weights<T> {
         self.ranges[id.0].clone()
     }
 
-    /// Right factor of `x * W^T`; of a convolution, the rows of its taps below each other.
+    /// Right factor of `x * W^T`; of a convolution, the rows of its taps below each other, but nothing in training.
     pub(crate) fn forward(&self, id: TensorId) -> &Packed<T> {
         &self.forward[id.0]
     }
 
-    /// Right factor of `d * W`; of a convolution, the outputs of its taps below each other.
+    /// Right factor of `d * W`; of a convolution nothing.
     pub(crate) fn backward(&self, id: TensorId) -> &Packed<T> {
         &self.backward[id.0]
     }

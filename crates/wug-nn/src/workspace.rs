@@ -10,6 +10,8 @@ pub(crate) struct Workspace<T> {
     pub(crate) packed: Packed<T>,
     /// One for each attention head.
     pub(crate) heads: Vec<Packed<T>>,
+    /// One for each thread that works for this one.
+    pub(crate) parts: Vec<Workspace<T>>,
     /// Dropout keys of rows.
     pub(crate) keys: Vec<u64>,
 }

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use wug_nn::kernels::Isa;
 use wug_nn::recurrent::{self, Attention, Begin, Bridge, Cell, Output};
 use wug_nn::vision::{Body, Classifier, Config, Encoder, Reader, Size};
-use wug_nn::{Buffer, Engine, Images, Layout, Lesson, Network, Optimiser, Query, Real, Rule, Sequence, Step};
+use wug_nn::{Buffer, Engine, Images, Layout, Lesson, Optimiser, Query, Real, Rule, Sequence, Step};
 
 const ADAM: Rule = Rule::Adam { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, decoupled: false };
 
@@ -242,7 +242,7 @@ fn what_is_no_network_is_refused() {
 }
 
 /// A small LSTM with attention that reads images of 16 x 16 pixels.
-fn reader<T: Real>() -> Engine<T> {
+fn reader<T: Real>() -> Reader<T> {
     let config = recurrent::Config {
         cell: Cell::Lstm,
         encoder_layers: 1,
@@ -268,10 +268,8 @@ fn reader<T: Real>() -> Engine<T> {
         words: 2,
         end: 1,
     };
-    let build = move |source_words| -> Result<Box<dyn Network<T>>, String> {
-        Ok(Box::new(recurrent::RecurrentNetwork::new(recurrent::Config { source_words, ..config.clone() })?))
-    };
-    Engine::new(Reader::new(encoder, build).unwrap(), Isa::best())
+    let model = Box::new(recurrent::RecurrentNetwork::new(config).unwrap());
+    Reader::new(encoder, model).unwrap()
 }
 
 /// The encoder and the sequence model have the gradients of one network.
@@ -285,7 +283,7 @@ fn a_sequence_model_and_its_encoder_learn_together() {
     };
     let lesson = |range, target| Lesson { source: images(range), target, forced: true };
     let lessons = [lesson(0..4, &[1, 2, 0]), lesson(4..5, &[3, 0]), lesson(5..9, &[2, 2, 1, 0])];
-    let mut engine = reader::<f64>();
+    let mut engine = Engine::new(reader::<f64>(), Isa::best());
     let layout = engine.network().layout().clone();
     let mut values = filled::<f64>(&layout);
     let gradients = engine.learn(&values, &lessons, Step::PLAIN).1.to_vec();

@@ -22,12 +22,12 @@ pub(super) const IMAGE_ENCODER: Setting = word(
 );
 
 /// A sequence model that reads images, and its configuration. `words` are those of its source that are no images, and
-/// `build` makes it for a vocabulary of this size.
+/// `build` makes it for as many.
 pub(super) fn with_image_encoder(
     settings: &Settings,
     (words, embedding): (usize, usize),
     model: &Value,
-    build: impl Fn(usize) -> Result<Box<dyn Network<f32>>, String> + Send + Sync + 'static,
+    build: impl FnOnce(usize) -> Result<Box<dyn Network<f32>>, String>,
 ) -> Result<(Box<dyn Network<f32>>, Value)> {
     let body = match settings.word("image-encoder") {
         "resnet18" => Body::resnet18(),
@@ -43,7 +43,7 @@ pub(super) fn with_image_encoder(
     };
     let kept = kept_of_an_image(&encoder.body, encoder.size, 1).map_err(Error::usage)?;
     let config = json!({ "model": model, "encoder": encoder });
-    let reader = Reader::new(encoder, build).map_err(Error::usage)?;
+    let reader = build(words).and_then(|model| Reader::new(encoder, model)).map_err(Error::usage)?;
     let images = settings.whole("batch").saturating_mul(SYMBOLS);
     memory::check(training_bytes(reader.layout().len(), kept, images), "batch, hidden or width")?;
     Ok((reader.network(), config))

@@ -4,27 +4,52 @@
 use super::isa::{Isa, Kernel, Vectors};
 use crate::Real;
 
+/// Columns whose sums are in registers: sums in memory would wait for themselves from row to row.
+const SPAN: usize = 32;
+
 kernel! {
     /// The means of the columns of a block of rows, and the sums of the squares of what deviates from them.
     fn moments(x: &'a [T], mean: &'a mut [T], squares: &'a mut [T]) {
         let width = mean.len();
         let share = T::from_f64(1.0 / (x.len() / width).max(1) as f64);
-        mean.fill(T::ZERO);
-        squares.fill(T::ZERO);
-        for row in x.chunks_exact(width) {
-            for (mean, &x) in mean.iter_mut().zip(row) {
-                *mean += x;
-            }
-        }
-        for mean in mean.iter_mut() {
-            *mean *= share;
-        }
-        for row in x.chunks_exact(width) {
-            for ((square, &mean), &x) in squares.iter_mut().zip(mean.iter()).zip(row) {
-                *square += (x - mean) * (x - mean);
-            }
+        let mut column = 0;
+        while column < width {
+            let rows = x.chunks_exact(width).map(|row| &row[column..]);
+            let (mean, squares) = (&mut mean[column..], &mut squares[column..]);
+            column += match width - column {
+                SPAN.. => moments_of::<T, SPAN>(rows, share, mean, squares),
+                8.. => moments_of::<T, 8>(rows, share, mean, squares),
+                _ => moments_of::<T, 1>(rows, share, mean, squares),
+            };
         }
     }
+}
+
+/// The same for the first columns; their number.
+#[inline(always)]
+fn moments_of<'x, T: Real, const N: usize>(
+    rows: impl Iterator<Item = &'x [T]> + Clone,
+    share: T,
+    mean: &mut [T],
+    squares: &mut [T],
+) -> usize {
+    let first = |row: &[T]| -> [T; N] { *row.first_chunk().expect("as many columns") };
+    let mut sums = [T::ZERO; N];
+    for row in rows.clone() {
+        for (sum, x) in sums.iter_mut().zip(first(row)) {
+            *sum += x;
+        }
+    }
+    let means = sums.map(|sum| sum * share);
+    let mut sums = [T::ZERO; N];
+    for row in rows {
+        for ((sum, x), mean) in sums.iter_mut().zip(first(row)).zip(means) {
+            *sum += (x - mean) * (x - mean);
+        }
+    }
+    mean[..N].copy_from_slice(&means);
+    squares[..N].copy_from_slice(&sums);
+    N
 }
 
 kernel! {
@@ -65,19 +90,66 @@ kernel! {
 }
 
 kernel! {
-    /// The sums over a block of rows of the gradient, and of its products with what deviates from the mean.
-    fn batch_norm_sums(x: &'a [T], mean: &'a [T], d: &'a [T], sum: &'a mut [T], product: &'a mut [T]) {
+    /// The sums over a block of rows of the gradient, and of its products with what deviates from the mean. The gradient is
+    /// first that before rectification, in place, where `y` is what it left; there may be no `y`.
+    fn batch_norm_sums(
+        x: &'a [T],
+        y: &'a [T],
+        mean: &'a [T],
+        d: &'a mut [T],
+        sum: &'a mut [T],
+        product: &'a mut [T],
+    ) {
         let width = mean.len();
-        sum.fill(T::ZERO);
-        product.fill(T::ZERO);
-        for (x, d) in x.chunks_exact(width).zip(d.chunks_exact(width)) {
-            let sums = sum.iter_mut().zip(product.iter_mut());
-            for (((&x, &d), &mean), (sum, product)) in x.iter().zip(d).zip(mean).zip(sums) {
-                *sum += d;
-                *product += d * (x - mean);
-            }
+        let mut column = 0;
+        while column < width {
+            let data = (x, y, &mut *d);
+            let (mean, sums) = (&mean[column..], (&mut sum[column..], &mut product[column..]));
+            column += match width - column {
+                SPAN.. => sums_of::<T, SPAN>(data, (width, column), mean, sums),
+                8.. => sums_of::<T, 8>(data, (width, column), mean, sums),
+                _ => sums_of::<T, 1>(data, (width, column), mean, sums),
+            };
         }
     }
+}
+
+/// The same for the columns from one on; their number.
+#[inline(always)]
+fn sums_of<T: Real, const N: usize>(
+    (x, y, d): (&[T], &[T], &mut [T]),
+    (width, column): (usize, usize),
+    mean: &[T],
+    (sum, product): (&mut [T], &mut [T]),
+) -> usize {
+    let first = |row: &[T]| -> [T; N] { *row.first_chunk().expect("as many columns") };
+    let mean = first(mean);
+    let (mut sums, mut products) = ([T::ZERO; N], [T::ZERO; N]);
+    let mut add = |x: &[T], d: &[T; N]| {
+        let x = first(&x[column..]);
+        for i in 0..N {
+            sums[i] += d[i];
+            products[i] += d[i] * (x[i] - mean[i]);
+        }
+    };
+    if y.is_empty() {
+        for (x, d) in x.chunks_exact(width).zip(d.chunks_exact(width)) {
+            add(x, &first(&d[column..]));
+        }
+    } else {
+        let rows = x.chunks_exact(width).zip(y.chunks_exact(width));
+        for ((x, y), d) in rows.zip(d.chunks_exact_mut(width)) {
+            let y = first(&y[column..]);
+            let d: &mut [T; N] = d[column..].first_chunk_mut().expect("as many columns");
+            for (d, y) in d.iter_mut().zip(y) {
+                *d = if y > T::ZERO { *d } else { T::ZERO };
+            }
+            add(x, d);
+        }
+    }
+    sum[..N].copy_from_slice(&sums);
+    product[..N].copy_from_slice(&products);
+    N
 }
 
 kernel! {

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use rayon::prelude::*;
+
 use super::isa::{Isa, Kernel, Vectors};
 use super::lanes::{LANES, prefetch};
 use crate::{Buffer, Real};
@@ -129,20 +131,49 @@ impl<T: Real> Packed<T> {
     }
 
     /// Packs matrices of as many columns below each other.
-    pub(crate) fn stack<'v>(&mut self, matrices: impl Iterator<Item = View<'v, T>> + Clone)
+    fn stack<'v>(&mut self, matrices: impl Iterator<Item = View<'v, T>> + Clone)
+    where
+        T: 'v,
+    {
+        self.begin(matrices.clone());
+        for (rows, first) in self.data.chunks_exact_mut(self.rows.max(1)).zip((0..).step_by(COLUMNS)) {
+            Self::stack_panel(matrices.clone(), first, rows);
+        }
+    }
+
+    /// The same with a panel for each thread.
+    pub(crate) fn stack_with_all<'v>(&mut self, matrices: impl Iterator<Item = View<'v, T>> + Clone + Sync)
+    where
+        T: 'v,
+    {
+        self.begin(matrices.clone());
+        let panels = self.data.par_chunks_exact_mut(self.rows.max(1)).enumerate();
+        panels.for_each(|(i, rows)| Self::stack_panel(matrices.clone(), i * COLUMNS, rows));
+    }
+
+    fn begin<'v>(&mut self, matrices: impl Iterator<Item = View<'v, T>> + Clone)
     where
         T: 'v,
     {
         self.rows = matrices.clone().map(|matrix| matrix.rows).sum();
         self.columns = matrices.clone().next().map_or(0, |matrix| matrix.columns);
         self.data.resize(self.rows * self.columns.div_ceil(COLUMNS), Line([T::ZERO; COLUMNS]));
-        for (mut rows, first) in self.data.chunks_exact_mut(self.rows.max(1)).zip((0..).step_by(COLUMNS)) {
-            for matrix in matrices.clone() {
-                let (own, below) = rows.split_at_mut(matrix.rows);
-                matrix.pack_panel(first, own);
-                rows = below;
-            }
+    }
+
+    fn stack_panel<'v>(matrices: impl Iterator<Item = View<'v, T>>, first: usize, mut rows: &mut [Line<T>])
+    where
+        T: 'v,
+    {
+        for matrix in matrices {
+            let (own, below) = rows.split_at_mut(matrix.rows);
+            matrix.pack_panel(first, own);
+            rows = below;
         }
+    }
+
+    /// Whether something was packed.
+    pub(crate) fn has_columns(&self) -> bool {
+        self.columns > 0
     }
 
     /// What each tile of some rows has brought nearer of the panel after this one: nothing where the matrix stays in a cache

@@ -100,6 +100,9 @@ pub trait Vectors {
     /// Most rows of a tile of a product, up to 8. Its sums, 16 in a row, stay in registers.
     const ROWS: usize;
 
+    /// Panels of 16 columns that a tile of a convolution is wide: two where the registers hold their sums.
+    const PANELS: usize;
+
     /// `sums += left * right`. To be called by a kernel only.
     fn multiply_add<const N: usize>(sums: &mut [f32; N], left: f32, right: &[f32; N]);
 }
@@ -109,6 +112,7 @@ struct Base;
 impl Vectors for Base {
     const FUSED: bool = false;
     const ROWS: usize = 6;
+    const PANELS: usize = 1;
 
     #[inline(always)]
     fn multiply_add<const N: usize>(sums: &mut [f32; N], left: f32, right: &[f32; N]) {
@@ -127,6 +131,7 @@ mod x86 {
     impl Vectors for Avx512 {
         const FUSED: bool = true;
         const ROWS: usize = 8;
+        const PANELS: usize = 2;
 
         #[inline(always)]
         fn multiply_add<const N: usize>(sums: &mut [f32; N], left: f32, right: &[f32; N]) {
@@ -141,6 +146,7 @@ mod x86 {
         const FUSED: bool = true;
         // 12 of 16 registers.
         const ROWS: usize = 6;
+        const PANELS: usize = 1;
 
         #[inline(always)]
         fn multiply_add<const N: usize>(sums: &mut [f32; N], left: f32, right: &[f32; N]) {

@@ -54,7 +54,9 @@ pub(crate) use attention::{
 };
 pub(crate) use batch_norm::{batch_norm, batch_norm_backward, batch_norm_sums, moments, rectify_backward};
 pub(crate) use cell::{gru_backward, gru_forward, lstm_backward, lstm_forward, rnn_backward, rnn_forward};
-pub(crate) use convolution::{Correlated, DEPTH, Gathered, Segment, correlate, gather_product};
+pub(crate) use convolution::{
+    CORRELATED, Correlated, Gathered, Lie, Pair, Segment, correlate, gather_product,
+};
 pub use gemm::MatMul;
 pub(crate) use gemm::{Accumulate, Packed, View, gemm};
 pub use isa::{Isa, Vectors};

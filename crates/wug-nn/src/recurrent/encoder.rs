@@ -46,7 +46,10 @@ impl RecurrentNetwork {
         key: Option<u64>,
     ) -> Encoded<T> {
         let (steps, h, width) = (&batch.sources, self.config.hidden, self.memory_width());
-        let by_word = by_word(self.config.dropout, key, self.config.source_words, steps.total());
+        // A table of images has more rows than there are words.
+        let rows = context.flat(self.source_table).len() / self.config.embedding;
+        let words = self.config.source_words.max(rows);
+        let by_word = by_word(self.config.dropout, key, words, steps.total());
         let mut x = context.take(if by_word { 0 } else { steps.total() * self.config.embedding });
         embed(context.flat(self.source_table), self.config.embedding, &batch.source_words, &mut x);
         let mut encoded = Encoded { layers: Vec::new(), output: Buffer::default(), last: Vec::new() };
@@ -65,7 +68,7 @@ impl RecurrentNetwork {
             for (d, layer) in directions.iter().enumerate() {
                 let mut trace = Trace::new(context, layer, steps.total());
                 if l == 0 && by_word {
-                    let sums = layer.word_sums(context, self.source_table, self.config.source_words);
+                    let sums = layer.word_sums(context, self.source_table, words);
                     let input = Input::Words(&batch.source_words, &sums);
                     trace.run(context, layer, steps, input, None, d == 1);
                     context.recycle([sums]);

@@ -54,7 +54,8 @@ impl<T: Real> TransformerNetwork<T> {
             codes: Codes::new(self.body.config.width),
         });
         batch.codes.reach(longest);
-        let context = Context::new(context.isa, context.weights, context.values, context.workspace);
+        let Context { isa, weights, values, table, .. } = *context;
+        let context = Context { isa, weights, values, table, workspace: &mut *context.workspace };
         let mut context = TransformerContext::new(context, &self.body.config, &batch.codes, drops);
         let result = work(&mut context, &mut batch.sequences);
         free().push(batch);

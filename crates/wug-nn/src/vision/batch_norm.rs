@@ -1,7 +1,7 @@
 use rayon::prelude::*;
 
 use super::GROUP;
-use crate::kernels::{batch_norm, batch_norm_backward, batch_norm_sums, rectify_backward};
+use crate::kernels::{batch_norm, batch_norm_backward, batch_norm_sums};
 use crate::network::Context;
 use crate::parameters::{Gradients, Init, Layout, TensorId};
 use crate::{Buffer, Real};
@@ -137,11 +137,9 @@ impl BatchNorm {
         let mut blocks = context.take(x.len().div_ceil(size) * 2 * width);
         let rows = x.par_chunks(size).zip(d.par_chunks_mut(size)).enumerate();
         blocks.par_chunks_mut(2 * width).zip(rows).for_each(|(block, (i, (x, d)))| {
-            if !y.is_empty() {
-                rectify_backward(isa, &y[i * size..][..d.len()], d);
-            }
+            let y = if y.is_empty() { y } else { &y[i * size..][..d.len()] };
             let (sum, product) = block.split_at_mut(width);
-            batch_norm_sums(isa, x, &by.mean, d, sum, product);
+            batch_norm_sums(isa, x, y, &by.mean, d, sum, product);
         });
         let mut sums = vec![0f64; 2 * width];
         for block in blocks.chunks_exact(2 * width) {

@@ -1,7 +1,8 @@
 use serde::{Deserialize, Serialize};
 
+use super::relation::Relation;
 use crate::batch::mix;
-use crate::kernels::{Accumulate, View, add, add_columns, drop_rows, relu, relu_backward};
+use crate::kernels::{Accumulate, View, drop_rows, relu, relu_backward};
 use crate::linear::Linear;
 use crate::network::Context;
 use crate::parameters::{Gradients, Layout};
@@ -57,17 +58,6 @@ enum Kind {
     Relation(Box<Relation>),
 }
 
-/// The layers of a relation network. A pair is first read by one matrix for each of the two: their sum is what one matrix
-/// would make of the pair.
-#[derive(Debug, Clone)]
-struct Relation {
-    places: usize,
-    one: Linear,
-    other: Linear,
-    pairs: Vec<Linear>,
-    sums: Vec<Linear>,
-}
-
 /// What a head has computed and its backward pass needs.
 pub(super) struct Judged<T> {
     /// Inputs of layers and, last, what the output reads.
@@ -108,14 +98,7 @@ impl Laid {
             Head::Lstm { .. } => {
                 Kind::Lstm(Layer::new(layout, "lstm", Cell::Lstm, &[("input", places * width)], units))
             }
-            Head::Relation { .. } => {
-                let one = Linear::new(layout, "relation.one", width + 2, units, false);
-                let other = Linear::new(layout, "relation.other", width + 2, units, true);
-                let mut layer = |name: String| Linear::new(layout, &name, units, units, true);
-                let pairs = (1..4).map(|l| layer(format!("relation.{l}"))).collect();
-                let sums = (0..2).map(|l| layer(format!("sum.{l}"))).collect();
-                Kind::Relation(Box::new(Relation { places, one, other, pairs, sums }))
-            }
+            Head::Relation { .. } => Kind::Relation(Box::new(Relation::new(layout, (places, width), units))),
         };
         Ok(Self { head, kind, output: Linear::new(layout, "output", units, classes, true) })
     }
@@ -196,7 +179,7 @@ impl Laid {
 }
 
 /// `max(W x + b, 0)` for every row.
-fn rectified<T: Real>(context: &mut Context<'_, T>, linear: &Linear, x: &[T]) -> Buffer<T> {
+pub(super) fn rectified<T: Real>(context: &mut Context<'_, T>, linear: &Linear, x: &[T]) -> Buffer<T> {
     let rows = x.len() / linear.inputs;
     let mut y = context.take(rows * linear.outputs);
     context.apply(
@@ -212,7 +195,7 @@ fn rectified<T: Real>(context: &mut Context<'_, T>, linear: &Linear, x: &[T]) ->
 }
 
 /// The backward context: `y` is what came out, multiplied by `factor` where it was not dropped.
-fn rectified_backward<T: Real>(
+pub(super) fn rectified_backward<T: Real>(
     context: &mut Context<'_, T>,
     linear: &Linear,
     x: &[T],
@@ -225,98 +208,6 @@ fn rectified_backward<T: Real>(
     let d_x = linear.backward(context, &d);
     context.recycle([d]);
     d_x
-}
-
-impl Relation {
-    /// Adds to the layers: the places with their coordinates, four layers of all pairs, their sums, two layers of these.
-    fn forward<T: Real>(&self, context: &mut Context<'_, T>, layers: &mut Vec<Buffer<T>>, examples: usize) {
-        let (places, units, width) = (self.places, self.one.outputs, self.one.inputs - 2);
-        let side = (places as f64).sqrt().round().max(1.0) as usize;
-        let middle = ((side - 1) as f64 / 2.0).max(0.5);
-        let mut objects = context.take(examples * places * (width + 2));
-        let rows = objects.chunks_exact_mut(width + 2).zip(layers[0].chunks_exact(width));
-        for (row, (object, x)) in rows.enumerate() {
-            let place = row % places;
-            let coordinate = |at: usize| T::from_f64((at as f64 - (side - 1) as f64 / 2.0) / middle);
-            object[..width].copy_from_slice(x);
-            object[width..].copy_from_slice(&[coordinate(place / side), coordinate(place % side)]);
-        }
-        let (one, other) = (self.one.forward(context, &objects), self.other.forward(context, &objects));
-        let mut first = context.take(examples * places * places * units);
-        for (row, first) in first.chunks_exact_mut(units).enumerate() {
-            let (i, j) = (row / places, row / (places * places) * places + row % places);
-            let pair = one[i * units..][..units].iter().zip(&other[j * units..][..units]);
-            for (first, (&one, &other)) in first.iter_mut().zip(pair) {
-                let sum = one + other;
-                *first = if sum > T::ZERO { sum } else { T::ZERO };
-            }
-        }
-        context.recycle([one, other]);
-        layers.extend([objects, first]);
-        for linear in &self.pairs {
-            let y = rectified(context, linear, &layers[layers.len() - 1]);
-            layers.push(y);
-        }
-        let mut sums = context.zeros(examples * units);
-        let pairs = layers[layers.len() - 1].chunks_exact(places * places * units);
-        for (sum, pairs) in sums.chunks_exact_mut(units).zip(pairs) {
-            add_columns(context.isa, pairs, units, sum);
-        }
-        layers.push(sums);
-        for linear in &self.sums {
-            let y = rectified(context, linear, &layers[layers.len() - 1]);
-            layers.push(y);
-        }
-    }
-
-    /// The backward context; `last` has been taken from the layers.
-    fn backward<T: Real>(
-        &self,
-        context: &mut Context<'_, T>,
-        layers: &mut Vec<Buffer<T>>,
-        last: (&[T], T),
-        mut d: Buffer<T>,
-        gradients: &mut Gradients<'_, T>,
-    ) -> Buffer<T> {
-        let (places, units, width) = (self.places, self.one.outputs, self.one.inputs - 2);
-        let mut y = Buffer::default();
-        for (i, linear) in self.sums.iter().enumerate().rev() {
-            let x = layers.pop().unwrap_or_default();
-            let above = if i + 1 == self.sums.len() { last } else { (&y[..], T::ONE) };
-            d = rectified_backward(context, linear, &x, above, d, gradients);
-            context.recycle([std::mem::replace(&mut y, x)]);
-        }
-        let mut d_pairs = context.take(d.len() * places * places);
-        for (d_pairs, d) in d_pairs.chunks_exact_mut(places * places * units).zip(d.chunks_exact(units)) {
-            d_pairs.chunks_exact_mut(units).for_each(|row| row.copy_from_slice(d));
-        }
-        context.recycle([std::mem::replace(&mut d, d_pairs)]);
-        let mut y = layers.pop().unwrap_or_default();
-        for linear in self.pairs.iter().rev() {
-            let x = layers.pop().unwrap_or_default();
-            d = rectified_backward(context, linear, &x, (&y, T::ONE), d, gradients);
-            context.recycle([std::mem::replace(&mut y, x)]);
-        }
-        relu_backward(context.isa, &y, T::ONE, &mut d);
-        let objects = layers.pop().unwrap_or_default();
-        let rows = objects.len() / (width + 2);
-        let (mut d_one, mut d_other) = (context.zeros(rows * units), context.zeros(rows * units));
-        for (row, d) in d.chunks_exact(units).enumerate() {
-            let (i, j) = (row / places, row / (places * places) * places + row % places);
-            add(context.isa, d, &mut d_one[i * units..][..units]);
-            add(context.isa, d, &mut d_other[j * units..][..units]);
-        }
-        self.one.learn(context, &objects, &d_one, gradients);
-        self.other.learn(context, &objects, &d_other, gradients);
-        let mut d_objects = self.one.backward(context, &d_one);
-        self.other.backward_into(context, &d_other, &mut d_objects, Accumulate::Add);
-        let mut d_x = context.take(rows * width);
-        for (d_x, d) in d_x.chunks_exact_mut(width).zip(d_objects.chunks_exact(width + 2)) {
-            d_x.copy_from_slice(&d[..width]);
-        }
-        context.recycle([d, y, objects, d_one, d_other, d_objects]);
-        d_x
-    }
 }
 
 /// What dropout of an example depends on.

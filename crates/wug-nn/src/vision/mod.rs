@@ -13,6 +13,7 @@ mod geometry;
 mod head;
 mod pool;
 mod reader;
+mod relation;
 mod trunk;
 mod unit;
 

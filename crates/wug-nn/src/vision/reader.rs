@@ -7,9 +7,10 @@ use super::GROUP;
 use super::batch_norm::Running;
 use super::geometry::Size;
 use super::trunk::{Body, Trunk};
+use crate::kernels::Isa;
 use crate::linear::Linear;
 use crate::network::{Context, Lesson, Network, Outcome, Query, Sequence, Shard};
-use crate::parameters::{Gradients, Layout, TensorId};
+use crate::parameters::{Gradients, Layout};
 use crate::{Buffer, Engine, Real};
 
 /// Images that are encoded together when questions are answered.
@@ -33,31 +34,28 @@ pub struct Encoder {
     pub end: u32,
 }
 
-/// Makes a sequence model with a source vocabulary of this size.
-type Build<T> = Box<dyn Fn(usize) -> Result<Box<dyn Network<T>>, String> + Send + Sync>;
-
-/// A sequence model that reads images: a ResNet encodes each, and the vectors stand in the table of the source's words, a
-/// row for each image of the batch. So the sequence model is any that reads words, and the gradient of its table is that of
-/// the encoder's output.
+/// A sequence model that reads images: a ResNet encodes each, and the vectors stand behind those of the source's words, in a
+/// table with a row for each image of the batch. So the sequence model is any that reads words, and the gradient of its
+/// table is that of the encoder's output.
 pub struct Reader<T> {
     encoder: Encoder,
     layout: Layout,
-    /// The tensors of the sequence model, of which the first is the table.
-    model: Vec<TensorId>,
+    /// The tensors of the sequence model, which are the first.
+    tensors: usize,
     trunk: Trunk,
     last: Linear,
-    build: Build<T>,
     state: Mutex<State<T>>,
+    /// What the last batch has made of the running statistics.
+    running: Mutex<Running<T>>,
 }
 
 /// What is kept from batch to batch.
-#[derive(Default)]
 struct State<T> {
-    /// The sequence model, and the number of rows of its embedding table.
-    engine: Option<(usize, Engine<T>)>,
-    /// Its parameters.
-    values: Buffer<T>,
-    running: Running<T>,
+    /// The sequence model.
+    engine: Engine<T>,
+    /// The vectors of words and images, and their gradient.
+    table: Buffer<T>,
+    d_table: Buffer<T>,
     known: Known<T>,
 }
 
@@ -76,26 +74,29 @@ impl<T> std::fmt::Debug for Reader<T> {
 }
 
 impl<T: Real> Reader<T> {
-    /// Lays encoder and sequence model out, or says why they do not go together. `build` makes the sequence model for so
-    /// many source words; its first tensor is the table of their vectors.
-    pub fn new(
-        encoder: Encoder,
-        build: impl Fn(usize) -> Result<Box<dyn Network<T>>, String> + Send + Sync + 'static,
-    ) -> Result<Self, String> {
-        let model = build(encoder.words)?;
+    /// Lays encoder and sequence model out, or says why they do not go together. The first tensor of the sequence model is the
+    /// table of the vectors of the encoder's words.
+    pub fn new(encoder: Encoder, model: Box<dyn Network<T>>) -> Result<Self, String> {
         let table = model.layout().tensors().first().map(|table| (table.rows, table.columns));
         if table != Some((encoder.words, encoder.embedding)) {
             return Err("the sequence model has no table for the vectors of the images".to_owned());
         }
         let mut layout = Layout::default();
-        let model = layout.include(model.layout());
+        let tensors = layout.include(model.layout());
         let trunk = Trunk::new(&mut layout, &encoder.body, encoder.size, 1)?;
         let width = trunk.places * trunk.width;
         if trunk.places != 1 {
             return Err("an encoder ends with one vector for an image: use a ResNet".to_owned());
         }
         let last = Linear::new(&mut layout, "vision.output", width, encoder.embedding, true);
-        Ok(Self { encoder, layout, model, trunk, last, build: Box::new(build), state: Mutex::default() })
+        let state = State {
+            engine: Engine::boxed(model, Isa::Portable),
+            table: Buffer::default(),
+            d_table: Buffer::default(),
+            known: Known::default(),
+        };
+        let (tensors, state) = (tensors.len(), Mutex::new(state));
+        Ok(Self { encoder, layout, tensors, trunk, last, state, running: Mutex::default() })
     }
 
     fn state(&self) -> MutexGuard<'_, State<T>> {
@@ -109,7 +110,7 @@ impl<T: Real> Reader<T> {
 
     /// Where the parameters of the encoder begin; they are the last.
     fn own(&self) -> usize {
-        self.model.last().map_or(0, |&id| self.layout.tensor(id).range().end)
+        self.layout.tensors()[..self.tensors].last().map_or(0, |tensor| tensor.range().end)
     }
 
     /// Sources as words: `row` gives the row of the table of the i-th image.
@@ -158,29 +159,13 @@ impl<T: Real> Reader<T> {
 }
 
 impl<T: Real> State<T> {
-    /// The sequence model and its parameters, with these vectors behind those of the words.
-    fn prepare(
-        &mut self,
-        reader: &Reader<T>,
-        context: &Context<'_, T>,
-        vectors: &[T],
-    ) -> (&mut Engine<T>, &[T]) {
-        let Encoder { words, embedding, .. } = reader.encoder;
-        let needed = vectors.len() / embedding;
-        if self.engine.as_ref().is_none_or(|(rows, _)| *rows < needed) {
-            let rows = needed.next_power_of_two();
-            let model = (reader.build)(words + rows).expect("it was built before");
-            self.engine = Some((rows, Engine::boxed(model, context.isa)));
-        }
-        let (rows, engine) = self.engine.as_mut().expect("a sequence model");
-        let (table, rest) = context.values[..reader.own()].split_at(words * embedding);
-        self.values.stretch((words + *rows) * embedding + rest.len());
-        let (to, to_rest) = self.values.split_at_mut((words + *rows) * embedding);
-        to[..table.len()].copy_from_slice(table);
-        to[table.len()..][..vectors.len()].copy_from_slice(vectors);
-        to[table.len() + vectors.len()..].fill(T::ZERO);
-        to_rest.copy_from_slice(rest);
-        (engine, &self.values)
+    /// The sequence model for these instructions. The table becomes that of the vectors of words, then these.
+    fn prepare(&mut self, context: &Context<'_, T>, words: usize, vectors: &[T]) {
+        self.engine.compute_with(context.isa);
+        self.table.stretch(words + vectors.len());
+        self.table[..words].copy_from_slice(&context.values[..words]);
+        self.table[words..].copy_from_slice(vectors);
+        self.d_table.stretch(words + vectors.len());
     }
 }
 
@@ -221,28 +206,20 @@ impl<T: Real> Network<T> for Reader<T> {
         let lessons: Vec<Lesson<'_>> = pairs
             .map(|(words, lesson)| Lesson { source: Sequence::Tokens(words), ..lesson.clone() })
             .collect();
-        let (engine, values) = state.prepare(self, context, &vectors);
-        let rows = (values.len() - self.own()) / self.encoder.embedding + self.encoder.words;
-        let (outcome, ours) = engine.learn(values, &lessons, shard.step);
-
-        let (table, mut rest) = ours.split_at(rows * self.encoder.embedding);
-        let (d_words, d_images) = table.split_at(self.encoder.words * self.encoder.embedding);
-        for (i, &id) in self.model.iter().enumerate() {
-            let d = gradients.of(id);
-            if i == 0 {
-                d.copy_from_slice(d_words);
-            } else {
-                let (own, others) = rest.split_at(d.len());
-                d.copy_from_slice(own);
-                rest = others;
-            }
-        }
-        let d_vectors = &d_images[..vectors.len()];
+        let table = self.encoder.words * self.encoder.embedding;
+        state.prepare(context, table, &vectors);
+        let State { engine, table: vectors_of_all, d_table, .. } = &mut *state;
+        let ours = gradients.first(self.tensors);
+        let values = &context.values[..ours.len()];
+        let outcome =
+            engine.learn_with(values, Some(vectors_of_all), &lessons, shard.step, (&mut *ours, d_table));
+        let (d_words, d_vectors) = d_table.split_at(table);
+        ours[..table].copy_from_slice(d_words);
         self.last.learn(context, seen.output(), d_vectors, gradients);
         let d = self.last.backward(context, d_vectors);
         self.trunk.backward(context, seen, d, gradients);
         context.recycle([vectors]);
-        state.running = running;
+        *self.running.lock().unwrap_or_else(PoisonError::into_inner) = running;
         outcome
     }
 
@@ -273,8 +250,9 @@ impl<T: Real> Network<T> for Reader<T> {
             .zip(queries)
             .map(|(words, query)| Query { source: Sequence::Tokens(words), ..*query })
             .collect();
-        let (engine, values) = state.prepare(self, context, &vectors);
-        let answers = engine.answer(values, &asked, longest);
+        state.prepare(context, self.encoder.words * width, &vectors);
+        let State { engine, table, .. } = &mut *state;
+        let answers = engine.answer_with(&context.values[..self.own()], Some(table), &asked, longest);
         state.known = known;
         answers
     }
@@ -287,7 +265,7 @@ impl<T: Real> Network<T> for Reader<T> {
     }
 
     fn update_running(&self, values: &mut [T]) {
-        for (id, running) in self.state().running.drain(..) {
+        for (id, running) in self.running.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
             values[self.layout.tensor(id).range()].copy_from_slice(&running);
         }
     }

@@ -1,11 +1,12 @@
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use super::GROUP;
 use super::batch_norm::Running;
 use super::convolution::{Initial, padded};
 use super::geometry::{Size, Window};
 use super::pool::{self, Pool, Pooled};
-use super::unit::{Block, Kept, KeptBlock, Order, Unit};
+use super::unit::{Block, Kept, KeptBlock, Order, Unit, rectified};
 use crate::network::Context;
 use crate::parameters::{Gradients, Layout};
 use crate::{Buffer, Real};
@@ -192,8 +193,8 @@ impl Trunk {
         self.pixels() as u64 + units + blocks
     }
 
-    /// Images as the first convolution reads them: the frames of a channel follow each other; pixels are multiplied by
-    /// `factor`.
+    /// Images as the first convolution reads them, `[group][padded place][channel][image]`: the frames of a channel follow each
+    /// other; pixels are multiplied by `factor`.
     pub(super) fn read<T: Real>(
         &self,
         context: &mut Context<'_, T>,
@@ -202,21 +203,35 @@ impl Trunk {
     ) -> Buffer<T> {
         let Size { height, width } = self.size;
         let padded = padded(self.size, self.padding);
-        let channels = self.channels;
-        let values: [T; 256] = std::array::from_fn(|pixel| T::from_f64(pixel as f64 * factor));
-        let size = padded.places() * channels;
-        let mut read = context.take(images.len() * size);
-        read.par_chunks_mut(size).zip(images).for_each(|(to, pixels)| {
+        let (channels, padding) = (self.channels, self.padding);
+        for pixels in images {
             assert_eq!(pixels.len(), channels * height * width, "images of {width} x {height}");
-            to.fill(T::ZERO);
-            for (channel, frame) in pixels.chunks_exact(height * width).enumerate() {
-                for (y, row) in frame.chunks_exact(width).enumerate() {
-                    let first = ((y + self.padding) * padded.width + self.padding) * channels;
-                    let to = to[first + channel..].iter_mut().step_by(channels);
-                    to.zip(row).for_each(|(to, &pixel)| *to = values[usize::from(pixel)]);
-                }
-            }
-        });
+        }
+        let values: [T; 256] = std::array::from_fn(|pixel| T::from_f64(pixel as f64 * factor));
+        let row = padded.width * channels;
+        let mut read = context.take(images.len() * padded.height * row);
+        read.par_chunks_mut(GROUP * padded.height * row).zip(images.par_chunks(GROUP)).for_each(
+            |(to, images)| {
+                to.par_chunks_mut(row * images.len()).enumerate().for_each(|(y, to)| {
+                    let inside = padding..padding + height;
+                    if !inside.contains(&y) {
+                        return to.fill(T::ZERO);
+                    }
+                    let first = (y - padding) * width;
+                    let rows: Vec<&[u8]> = images.iter().map(|pixels| &pixels[first..]).collect();
+                    for (x, to) in to.chunks_exact_mut(channels * images.len()).enumerate() {
+                        if !(padding..padding + width).contains(&x) {
+                            to.fill(T::ZERO);
+                            continue;
+                        }
+                        for (channel, to) in to.chunks_exact_mut(images.len()).enumerate() {
+                            let at = channel * height * width + x - padding;
+                            to.iter_mut().zip(&rows).for_each(|(to, row)| *to = values[usize::from(row[at])]);
+                        }
+                    }
+                });
+            },
+        );
         read
     }
 
@@ -232,7 +247,12 @@ impl Trunk {
             let kept = unit.forward(context, seen.output(), &[], running.as_deref_mut());
             seen.units.push(kept);
         }
-        seen.pooled = self.pool.as_ref().map(|pool| pool.forward(context, seen.output()));
+        if let Some(pool) = &self.pool {
+            seen.pooled = Some(pool.forward(context, seen.output()));
+            // What is larger than 0 there tells what was where the gradient goes.
+            let y = seen.units.last_mut().map(|kept| std::mem::take(&mut kept.y));
+            context.recycle(y);
+        }
         for block in &self.blocks {
             let kept = block.forward(context, seen.output(), running.as_deref_mut());
             seen.blocks.push(kept);
@@ -262,6 +282,7 @@ impl Trunk {
             kept.recycle(context);
         }
         if let (Some(pool), Some(pooled)) = (&self.pool, pooled) {
+            rectified(context, &pooled.y, &mut d);
             let d_x = pool.backward(context, &pooled, &d);
             context.recycle([std::mem::replace(&mut d, d_x), pooled.y]);
         }

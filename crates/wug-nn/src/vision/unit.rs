@@ -112,6 +112,7 @@ impl Unit {
     }
 
     /// From the gradient of what came out to that of what the convolution says, in place. Adds the gradients of all parameters.
+    /// Where what came out is not there any more, its gradient is that before rectification.
     pub(super) fn learn<T: Real>(
         &self,
         context: &mut Context<'_, T>,
@@ -166,7 +167,7 @@ impl Unit {
 }
 
 /// From the gradient of what was rectified to that of what it was before, in place.
-fn rectified<T: Real>(context: &Context<'_, T>, y: &[T], d: &mut [T]) {
+pub(super) fn rectified<T: Real>(context: &Context<'_, T>, y: &[T], d: &mut [T]) {
     let isa = context.isa;
     d.par_chunks_mut(BLOCK).zip(y.par_chunks(BLOCK)).for_each(|(d, y)| rectify_backward(isa, y, d));
 }
@@ -237,6 +238,10 @@ impl Block {
             self.shortcut.as_ref().map(|shortcut| shortcut.forward(context, x, &[], running.as_deref_mut()));
         let beside = shortcut.as_ref().map_or(x, |shortcut| &shortcut.y);
         let second = self.second.forward(context, &first.y, beside, running);
+        let shortcut = shortcut.map(|mut kept| {
+            context.recycle([std::mem::take(&mut kept.y)]);
+            kept
+        });
         KeptBlock { first, second, shortcut }
     }
 
