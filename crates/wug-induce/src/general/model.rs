@@ -47,13 +47,21 @@ pub(crate) fn propose<S: AsRef<str>, T: AsRef<str>>(
     let effort = Effort::new(budget, until, verbose);
     let mut best: Option<GeneralModel> = None;
     let mut open = attempts(&rows, &words);
-    for share in PASSES {
+    let mut begun: Vec<Start> = Vec::new();
+    for (pass, share) in PASSES.into_iter().enumerate() {
         let mut cut = Vec::new();
         for attempt in open {
+            let start = Start::of(&words, &rows, &attempt);
+            if pass == 0 {
+                if begun.iter().any(|known| known.is_same(&start)) {
+                    continue;
+                }
+                begun.push(start.clone());
+            }
             if !effort.begin(share) {
                 return best;
             }
-            let model = try_one(&words, &rows, &attempt, &effort);
+            let model = try_one(&words, rows.len(), &attempt, start, &effort);
             if effort.is_spent() {
                 cut.push(attempt);
             }
@@ -119,36 +127,61 @@ fn readings(rows: &[TokenRow], words: &Words) -> Vec<(Format, Option<Mentions>)>
     formats.into_iter().map(|format| (format, None)).collect()
 }
 
+/// Where an attempt begins: the rows as it reads them, and the lexicon of its level.
+#[derive(Clone)]
+struct Start {
+    rows: Vec<Row>,
+    grammar: Grammar,
+    format: Format,
+    level: Level,
+    word_bits: f64,
+}
+
+impl Start {
+    fn of(words: &Words, rows: &[TokenRow], (format, mentions, level): &Attempt) -> Self {
+        let rows: Vec<Row> = rows
+            .iter()
+            .filter_map(|(source, target, _)| {
+                let target = match mentions {
+                    Some(mentions) => mentions.to_positions(source, target)?,
+                    None => target.clone(),
+                };
+                Some(Row { source: source.clone(), target: format.value(&target)? })
+            })
+            .collect();
+        let targets: Vec<Vec<Token>> = rows.iter().map(|row| tokens_of(&row.target)).collect();
+        let distinct: BTreeSet<Token> = targets.iter().flatten().copied().collect();
+        let language = Language {
+            token_bits: (distinct.len() as f64 + 2.0).log2(),
+            positions: mentions.is_some(),
+            order: Order::of(targets.iter().map(|target| &target[..])),
+            pops: 500,
+            expressions: 2000,
+        };
+        let sources: BTreeSet<u32> = rows.iter().flat_map(|row| row.source.iter().copied()).collect();
+        let word_bits = (sources.len() as f64 + 2.0).log2();
+        let grammar = lexicon(&rows, words, format, *level, language);
+        Self { rows, grammar, format: format.clone(), level: *level, word_bits }
+    }
+
+    /// Whether a search from either finds the same: two levels may assume the same of words.
+    fn is_same(&self, other: &Self) -> bool {
+        self.format == other.format
+            && (self.level == Level::Phrases) == (other.level == Level::Phrases)
+            && self.grammar.lexicon == other.grammar.lexicon
+            && self.grammar.in_run == other.grammar.in_run
+    }
+}
+
 fn try_one(
     words: &Words,
-    rows: &[TokenRow],
+    all: usize,
     (format, mentions, level): &Attempt,
+    start: Start,
     effort: &Effort,
 ) -> GeneralModel {
     let level = *level;
-    let all = rows.len();
-    let mut rows: Vec<Row> = rows
-        .iter()
-        .filter_map(|(source, target, _)| {
-            let target = match mentions {
-                Some(mentions) => mentions.to_positions(source, target)?,
-                None => target.clone(),
-            };
-            Some(Row { source: source.clone(), target: format.value(&target)? })
-        })
-        .collect();
-    let targets: Vec<Vec<Token>> = rows.iter().map(|row| tokens_of(&row.target)).collect();
-    let distinct: BTreeSet<Token> = targets.iter().flatten().copied().collect();
-    let language = Language {
-        token_bits: (distinct.len() as f64 + 2.0).log2(),
-        positions: mentions.is_some(),
-        order: Order::of(targets.iter().map(|target| &target[..])),
-        pops: 500,
-        expressions: 2000,
-    };
-    let sources: BTreeSet<u32> = rows.iter().flat_map(|row| row.source.iter().copied()).collect();
-    let word_bits = (sources.len() as f64 + 2.0).log2();
-    let grammar = lexicon(&rows, words, format, level, language);
+    let Start { mut rows, grammar, word_bits, .. } = start;
     let real = rows.len();
     let mut extra = Vec::new();
     if level == Level::Phrases {

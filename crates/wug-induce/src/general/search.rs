@@ -52,6 +52,8 @@ pub(crate) struct Search<'a> {
     pub extra: &'a [Vec<((usize, usize), Value)>],
     /// Rows from this one on are phrases of other rows: they are to be explained, but are no rows of training.
     pub real: usize,
+    /// Rows by their sources; of equal ones the last.
+    by_source: HashMap<&'a [u32], u32>,
     pub effort: &'a Effort,
     random: Random,
 }
@@ -81,7 +83,8 @@ impl<'a> Search<'a> {
         let weight = |i: usize| if i < real { 1.0 } else { PHRASE };
         let bits =
             rows.iter().enumerate().map(|(i, row)| weight(i) * value_bits(&row.target, token)).collect();
-        Self { rows, grammar, word_bits, bits, extra, real, effort, random: Random::new(7) }
+        let by_source = rows.iter().enumerate().map(|(i, row)| (&row.source[..], i as u32)).collect();
+        Self { rows, grammar, word_bits, bits, extra, real, by_source, effort, random: Random::new(7) }
     }
 
     /// Rounds until nothing is left or nothing is found.
@@ -171,7 +174,7 @@ impl<'a> Search<'a> {
     }
 
     /// The units of a row.
-    fn units(&self, row: u32, by_source: &HashMap<&[u32], &Value>, with_chart: bool) -> Units {
+    fn units(&self, row: u32, with_chart: bool) -> Units {
         let chart: Option<Chart> = (with_chart || !self.grammar.rules.is_empty()).then(|| {
             let chart =
                 parse(&self.grammar, &self.rows[row as usize].source, Bounds { items: 6, ..Bounds::TRAIN });
@@ -179,15 +182,14 @@ impl<'a> Search<'a> {
             chart
         });
         let extra = self.extra.get(row as usize).map_or(&[][..], |extra| &extra[..]);
-        units(&self.rows[row as usize], by_source, &self.grammar, chart.as_ref(), extra)
+        let value_of = |source: &[u32]| Some(&self.rows[*self.by_source.get(source)? as usize].target);
+        units(&self.rows[row as usize], &value_of, &self.grammar, chart.as_ref(), extra)
     }
 
     /// The tables of the frames of some rows.
     fn tables(&self, batch: &[u32], with_chart: bool) -> BTreeMap<Vec<Symbol>, Vec<Entry>> {
-        let by_source: HashMap<&[u32], &Value> =
-            self.rows.iter().map(|row| (&row.source[..], &row.target)).collect();
         let lines = |&row: &u32| {
-            let units = self.units(row, &by_source, with_chart);
+            let units = self.units(row, with_chart);
             let source = &self.rows[row as usize].source;
             let mut lines: Vec<(Vec<Symbol>, Vec<u16>, Vec<Value>)> = Vec::new();
             for (pattern, spans) in frames(source, &units) {
@@ -363,19 +365,22 @@ impl<'a> Search<'a> {
                     candidate.rows.len()
                 );
             }
-            self.grammar.add(candidate.pattern, candidate.program, candidate.rule_bits);
+            // What has the new rule as a part is looked for when that part has become a unit.
+            candidates.retain(|other| !stands_in(&candidate.pattern, &other.pattern));
+            self.grammar.add(candidate.pattern.clone(), candidate.program, candidate.rule_bits);
             new += 1;
             given.extend(candidate.rows.iter().copied());
             candidate.rows.iter().for_each(|row| {
                 left.remove(row);
             });
-            let open: Vec<u32> = left.iter().copied().collect();
-            for (row, derived) in open.iter().zip(self.derived(&open)) {
-                if derived {
-                    left.remove(row);
-                }
-            }
-            given = self.underived(&given);
+            // Rows without the words of the new rule are no more derivable than before.
+            let has = |row: &u32| contains_words(&self.rows[*row as usize].source, &candidate.pattern);
+            let (open, others): (BTreeSet<u32>, BTreeSet<u32>) = left.iter().copied().partition(has);
+            left = self.underived(&open);
+            left.extend(others);
+            let (open, others): (BTreeSet<u32>, BTreeSet<u32>) = given.iter().copied().partition(has);
+            given = self.underived(&open);
+            given.extend(others);
             // Words whose values have become known change the tables.
             if self.abduce(&left) > 0 {
                 break;
@@ -396,8 +401,6 @@ impl<'a> Search<'a> {
 
     /// What rows are worth that others contain: a row that is explained given a part that is not derivable pays that part.
     fn credit(&self, given: &BTreeSet<u32>) -> BTreeMap<u32, f64> {
-        let by_source: HashMap<&[u32], u32> =
-            self.rows.iter().enumerate().map(|(i, row)| (&row.source[..], i as u32)).collect();
         let mut credit: BTreeMap<u32, f64> = BTreeMap::new();
         let mut derivable: HashMap<u32, bool> = HashMap::new();
         for &row in given.iter().take(300) {
@@ -405,7 +408,7 @@ impl<'a> Search<'a> {
             let mut parts: Vec<(usize, usize, u32)> = Vec::new();
             for length in 2..=6.min(source.len().saturating_sub(1)) {
                 for from in 0..=source.len() - length {
-                    let Some(&part) = by_source.get(&source[from..from + length]) else { continue };
+                    let Some(&part) = self.by_source.get(&source[from..from + length]) else { continue };
                     let inner = parts.iter().any(|&(a, b, _)| from <= a && b <= from + length);
                     if !inner && !*derivable.entry(part).or_insert_with(|| self.derives(part)) {
                         parts.push((from, from + length, part));
@@ -599,6 +602,22 @@ impl<'a> Search<'a> {
 /// Whether a source has the words of a pattern.
 fn contains_words(source: &[u32], pattern: &[Symbol]) -> bool {
     pattern.iter().all(|symbol| if let Symbol::Word(word) = symbol { source.contains(word) } else { true })
+}
+
+/// Whether a pattern, its holes filled by one or more symbols each, stands somewhere in a longer one.
+fn stands_in(part: &[Symbol], whole: &[Symbol]) -> bool {
+    fn matches(part: &[Symbol], whole: &[Symbol], open: bool) -> bool {
+        match part {
+            [] => true,
+            [Symbol::Word(word), rest @ ..] => {
+                let here = whole.first() == Some(&Symbol::Word(*word)) && matches(rest, &whole[1..], false);
+                here || open && !whole.is_empty() && matches(part, &whole[1..], true)
+            }
+            [_, rest @ ..] => !whole.is_empty() && matches(rest, &whole[1..], true),
+        }
+    }
+    let has_word = part.iter().any(|symbol| matches!(symbol, Symbol::Word(_)));
+    has_word && part.len() < whole.len() && (0..whole.len()).any(|at| matches(part, &whole[at..], false))
 }
 
 fn list_lengths(values: &[Value]) -> usize {
