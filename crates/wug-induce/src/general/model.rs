@@ -18,6 +18,7 @@ use super::read::{Ends, Format, Row, TokenRow, Words, formats, read, value_bits}
 use super::search::Search;
 use super::synthesis::Language;
 use super::value::Token;
+use crate::{Progress, Stopped};
 
 /// A grammar with what is needed to read sources and write targets.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -31,6 +32,9 @@ pub(crate) struct GeneralModel {
     pub bits: f64,
     /// The share of training rows that come out right.
     pub right: f64,
+    /// What ended the search, if it was not done.
+    #[serde(skip)]
+    pub stopped: Option<Stopped>,
 }
 
 /// Longer sources are not read.
@@ -42,16 +46,31 @@ pub(crate) fn propose<S: AsRef<str>, T: AsRef<str>>(
     budget: u64,
     until: Option<Instant>,
     verbose: bool,
+    watch: Option<&(dyn Fn(Progress) + Sync)>,
 ) -> Option<GeneralModel> {
     let (words, ends, rows) = read(pairs);
-    let effort = Effort::new(budget, until, verbose);
+    let effort = Effort::new(budget, until, verbose, watch);
+    let (mut best, is_cut) = best_of(&words, &ends, &rows, &effort);
+    if let Some(best) = &mut best {
+        best.stopped = effort.stopped(is_cut);
+    }
+    best
+}
+
+/// The best grammar of all attempts, and whether steps were missing to try all to their end.
+fn best_of(
+    words: &Words,
+    ends: &Ends,
+    rows: &[TokenRow],
+    effort: &Effort<'_>,
+) -> (Option<GeneralModel>, bool) {
     let mut best: Option<GeneralModel> = None;
-    let mut open = attempts(&rows, &words);
+    let mut open = attempts(rows, words);
     let mut begun: Vec<Start> = Vec::new();
     for (pass, share) in PASSES.into_iter().enumerate() {
         let mut cut = Vec::new();
         for attempt in open {
-            let start = Start::of(&words, &rows, &attempt);
+            let start = Start::of(words, rows, &attempt);
             if pass == 0 {
                 if begun.iter().any(|known| known.is_same(&start)) {
                     continue;
@@ -59,13 +78,13 @@ pub(crate) fn propose<S: AsRef<str>, T: AsRef<str>>(
                 begun.push(start.clone());
             }
             if !effort.begin(share) {
-                return best;
+                return (best, true);
             }
-            let model = try_one(&words, rows.len(), &attempt, start, &effort);
+            let model = try_one(words, rows.len(), &attempt, start, effort);
             if effort.is_spent() {
                 cut.push(attempt);
             }
-            if verbose {
+            if effort.verbose {
                 let (rules, steps) = (model.grammar.rules.len(), effort.steps());
                 let (bits, right) = (model.bits, model.right);
                 eprintln!(
@@ -78,16 +97,16 @@ pub(crate) fn propose<S: AsRef<str>, T: AsRef<str>>(
                 best = Some(GeneralModel { ends: ends.clone(), ..model });
             }
             if is_simple {
-                return best;
+                return (best, false);
             }
         }
         let is_short = |best: &GeneralModel| best.right >= EXPLAINED && best.grammar.rules.len() <= SHORT;
         if best.as_ref().is_some_and(is_short) {
-            break;
+            return (best, false);
         }
         open = cut;
     }
-    best
+    (best, !open.is_empty())
 }
 
 /// The share of training that a grammar explains which ends the search: at once if it has few rules, and after the first
@@ -178,7 +197,7 @@ fn try_one(
     all: usize,
     (format, mentions, level): &Attempt,
     start: Start,
-    effort: &Effort,
+    effort: &Effort<'_>,
 ) -> GeneralModel {
     let level = *level;
     let Start { mut rows, grammar, word_bits, .. } = start;
@@ -213,13 +232,16 @@ fn try_one(
         grammar,
         bits,
         right,
+        stopped: None,
     }
 }
 
 /// Bits of the description, and the share of the rows that come out right.
-fn measure(grammar: &Grammar, rows: &[Row], effort: &Effort) -> (f64, f64) {
+fn measure(grammar: &Grammar, rows: &[Row], effort: &Effort<'_>) -> (f64, f64) {
     use rayon::prelude::*;
-    let drawn = super::random::Random::new(5).sample(rows.len(), 600);
+    // Where the time is over, a few rows have to do.
+    let asked = if effort.is_stopped() { 60 } else { 600 };
+    let drawn = super::random::Random::new(5).sample(rows.len(), asked);
     let wrong: Vec<f64> = drawn
         .par_iter()
         .map(|&i| {
