@@ -193,18 +193,23 @@ pub fn learn_watched<S: AsRef<str>, T: AsRef<str>>(
     };
     let first = (plan.has(Without::Templates) && !is_long)
         .then(|| timed(learn_templates(texts(), &templates), &templates));
-    let mut judged = None;
+    let (mut judged, mut steps) = (None, settings.steps);
     if let Some(model) = &first {
         let description = model.describe(&pairs);
         let short = 20.0 * (pairs.len() as f64).sqrt();
         let is_short = description.right >= NEARLY_ALL && description.rule_bits <= short;
-        let stands = model.backwards || is_short && extrapolates(&pairs, &templates);
+        let ahead = if description.right >= NEARLY_ALL { extrapolation(&pairs, &templates) } else { 0.0 };
+        let stands = model.backwards || is_short && ahead >= EXTRAPOLATED;
         if stands || !plan.has(Without::General) {
             return first.expect("it was just looked at");
         }
+        // Templates that explain what is longer than what they were learned from are only long: less is to be hoped for.
+        if ahead >= NEARLY_ALL {
+            steps /= 4;
+        }
         judged = Some(description);
     }
-    let general = propose(texts(), settings.steps, plan.deadline(), settings.verbose, watch);
+    let general = propose(texts(), steps, plan.deadline(), settings.verbose, watch);
     match (first, judged, general) {
         (Some(first), Some(judged), Some(general)) if judged.bits <= general.bits => first,
         (_, _, Some(general)) => Model {
@@ -219,11 +224,11 @@ pub fn learn_watched<S: AsRef<str>, T: AsRef<str>>(
     }
 }
 
-/// Whether templates that are learned from the shorter rows predict the longer ones. A grammar with a rule for each length
-/// explains training and is short where the rows are few, but it has not found the language.
-fn extrapolates<S: AsRef<str>, T: AsRef<str>>(pairs: &[(S, T)], plan: &Plan) -> bool {
+/// The share of the longer rows that templates predict which are learned from the shorter ones. A grammar with a rule for
+/// each length explains training and is short where the rows are few, but it has not found the language.
+fn extrapolation<S: AsRef<str>, T: AsRef<str>>(pairs: &[(S, T)], plan: &Plan) -> f64 {
     if !(TOO_FEW_TO_SPLIT..FEW_ROWS).contains(&pairs.len()) {
-        return true;
+        return 1.0;
     }
     let mut rows: Vec<(usize, &str, &str)> = pairs
         .iter()
@@ -232,7 +237,7 @@ fn extrapolates<S: AsRef<str>, T: AsRef<str>>(pairs: &[(S, T)], plan: &Plan) -> 
         })
         .collect();
     rows.sort_by_key(|row| row.0);
-    let Some(&(longest, ..)) = rows.get(rows.len() * 7 / 10) else { return true };
+    let Some(&(longest, ..)) = rows.get(rows.len() * 7 / 10) else { return 1.0 };
     let texts = |rows: &[(usize, &str, &str)]| -> Vec<(String, String)> {
         rows.iter().map(|&(_, source, target)| (source.to_owned(), target.to_owned())).collect()
     };
@@ -241,9 +246,9 @@ fn extrapolates<S: AsRef<str>, T: AsRef<str>>(pairs: &[(S, T)], plan: &Plan) -> 
     let at = if rows.len() - at < rows.len() / 20 { rows.partition_point(|row| row.0 < longest) } else { at };
     let (shorter, longer) = rows.split_at(at);
     if shorter.is_empty() || longer.is_empty() {
-        return true;
+        return 1.0;
     }
-    learn_templates(texts(shorter), plan).describe(&texts(longer)).right >= EXTRAPOLATED
+    learn_templates(texts(shorter), plan).describe(&texts(longer)).right
 }
 
 /// The share of the longer rows that a grammar of the shorter ones must predict.
