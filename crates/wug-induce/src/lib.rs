@@ -55,6 +55,6 @@ mod symbols;
 
 pub use algebra::Algebra;
 pub use chart::Tree;
-pub use model::{Model, Prediction, Settings, Without, learn};
+pub use model::{Model, Prediction, Progress, Settings, Stopped, Without, learn, learn_watched};
 pub use saved::LoadError;
 pub use symbols::{Child, Sym};

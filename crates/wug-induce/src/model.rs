@@ -39,6 +39,32 @@ pub struct Settings {
     pub verbose: bool,
 }
 
+/// How far the general search is.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Progress {
+    /// Steps that were taken, of those that may be.
+    pub steps: u64,
+    /// Steps that may be taken.
+    pub of: u64,
+    /// The round of the present hypothesis about units.
+    pub round: usize,
+    /// Rules so far.
+    pub rules: usize,
+    /// Bits of the description so far.
+    pub bits: f64,
+    /// The share of training that the rules derive.
+    pub explained: f64,
+}
+
+/// What ended learning before it was done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stopped {
+    /// The time was over: the grammar is the best until then, and another machine may find another.
+    Time,
+    /// The steps were spent: the grammar is the best until then, on any machine.
+    Steps,
+}
+
 /// Parts of the learner that can be switched off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Without {
@@ -83,6 +109,8 @@ pub struct Model {
     /// Whether the grammar was learned from target to source, and predicts by running backwards.
     backwards: bool,
     learned: Learned,
+    /// What ended learning, if it was not done; a model that was loaded does not know.
+    stopped: Option<Stopped>,
 }
 
 #[derive(Debug, Clone)]
@@ -142,45 +170,65 @@ pub fn learn<S: AsRef<str>, T: AsRef<str>>(
     pairs: impl IntoIterator<Item = (S, T)>,
     settings: &Settings,
 ) -> Model {
+    learn_watched(pairs, settings, None)
+}
+
+/// Learns as [`learn`] does, and tells now and then how far it is.
+pub fn learn_watched<S: AsRef<str>, T: AsRef<str>>(
+    pairs: impl IntoIterator<Item = (S, T)>,
+    settings: &Settings,
+    watch: Option<&(dyn Fn(Progress) + Sync)>,
+) -> Model {
     let pairs: Vec<(S, T)> = pairs.into_iter().collect();
     let plan = Plan::new(settings);
     let texts = || pairs.iter().map(|(source, target)| (source.as_ref(), target.as_ref()));
     let words: usize = pairs.iter().map(|(source, _)| source.as_ref().split_whitespace().count()).sum();
     let is_long = words > LONG_SOURCES * pairs.len();
-    // Where few rows are not explained soon, they are left to the general search.
-    let time = if pairs.len() < FEW_ROWS { TEMPLATE_TIME.min(settings.budget) } else { settings.budget };
-    let templates = Plan::new(&Settings { budget: time, ..settings.clone() });
-    let first = (plan.has(Without::Templates) && !is_long).then(|| learn_templates(texts(), &templates));
-    let mut judged = None;
+    // Rows that are not explained soon are left to the general search.
+    let time = if pairs.len() < FEW_ROWS { TEMPLATE_TIME } else { TEMPLATE_TIME_OF_MANY };
+    let templates = Plan::new(&Settings { budget: time.min(settings.budget), ..settings.clone() });
+    let timed = |mut model: Model, plan: &Plan| {
+        model.stopped = plan.is_spent().then_some(Stopped::Time);
+        model
+    };
+    let first = (plan.has(Without::Templates) && !is_long)
+        .then(|| timed(learn_templates(texts(), &templates), &templates));
+    let (mut judged, mut steps) = (None, settings.steps);
     if let Some(model) = &first {
         let description = model.describe(&pairs);
         let short = 20.0 * (pairs.len() as f64).sqrt();
         let is_short = description.right >= NEARLY_ALL && description.rule_bits <= short;
-        let stands = model.backwards || is_short && extrapolates(&pairs, &templates);
+        let ahead = if description.right >= NEARLY_ALL { extrapolation(&pairs, &templates) } else { 0.0 };
+        let stands = model.backwards || is_short && ahead >= EXTRAPOLATED;
         if stands || !plan.has(Without::General) {
             return first.expect("it was just looked at");
         }
+        // Templates that explain what is longer than what they were learned from are only long: less is to be hoped for.
+        if ahead >= NEARLY_ALL {
+            steps /= 4;
+        }
         judged = Some(description);
     }
-    let general = propose(texts(), settings.steps, plan.deadline(), settings.verbose);
+    let general = propose(texts(), steps, plan.deadline(), settings.verbose, watch);
     match (first, judged, general) {
         (Some(first), Some(judged), Some(general)) if judged.bits <= general.bits => first,
         (_, _, Some(general)) => Model {
             words: Vocab::default(),
             erased: BTreeSet::new(),
             backwards: false,
+            stopped: general.stopped,
             learned: Learned::General(Box::new(general)),
         },
         (Some(first), ..) => first,
-        (None, ..) => learn_templates(texts(), &plan),
+        (None, ..) => timed(learn_templates(texts(), &plan), &plan),
     }
 }
 
-/// Whether templates that are learned from the shorter rows predict the longer ones. A grammar with a rule for each length
-/// explains training and is short where the rows are few, but it has not found the language.
-fn extrapolates<S: AsRef<str>, T: AsRef<str>>(pairs: &[(S, T)], plan: &Plan) -> bool {
+/// The share of the longer rows that templates predict which are learned from the shorter ones. A grammar with a rule for
+/// each length explains training and is short where the rows are few, but it has not found the language.
+fn extrapolation<S: AsRef<str>, T: AsRef<str>>(pairs: &[(S, T)], plan: &Plan) -> f64 {
     if !(TOO_FEW_TO_SPLIT..FEW_ROWS).contains(&pairs.len()) {
-        return true;
+        return 1.0;
     }
     let mut rows: Vec<(usize, &str, &str)> = pairs
         .iter()
@@ -189,7 +237,7 @@ fn extrapolates<S: AsRef<str>, T: AsRef<str>>(pairs: &[(S, T)], plan: &Plan) -> 
         })
         .collect();
     rows.sort_by_key(|row| row.0);
-    let Some(&(longest, ..)) = rows.get(rows.len() * 7 / 10) else { return true };
+    let Some(&(longest, ..)) = rows.get(rows.len() * 7 / 10) else { return 1.0 };
     let texts = |rows: &[(usize, &str, &str)]| -> Vec<(String, String)> {
         rows.iter().map(|&(_, source, target)| (source.to_owned(), target.to_owned())).collect()
     };
@@ -198,9 +246,9 @@ fn extrapolates<S: AsRef<str>, T: AsRef<str>>(pairs: &[(S, T)], plan: &Plan) -> 
     let at = if rows.len() - at < rows.len() / 20 { rows.partition_point(|row| row.0 < longest) } else { at };
     let (shorter, longer) = rows.split_at(at);
     if shorter.is_empty() || longer.is_empty() {
-        return true;
+        return 1.0;
     }
-    learn_templates(texts(shorter), plan).describe(&texts(longer)).right >= EXTRAPOLATED
+    learn_templates(texts(shorter), plan).describe(&texts(longer)).right
 }
 
 /// The share of the longer rows that a grammar of the shorter ones must predict.
@@ -209,9 +257,10 @@ const EXTRAPOLATED: f64 = 0.8;
 /// Below this, the shorter rows alone show too little of any language to be asked for the longer ones.
 const TOO_FEW_TO_SPLIT: usize = 20;
 
-/// With fewer rows than this, the search over templates has at most this much time.
+/// With fewer rows than this, the search over templates has at most the first of these times, else the second.
 const FEW_ROWS: usize = 5000;
 const TEMPLATE_TIME: Duration = Duration::from_secs(12);
+const TEMPLATE_TIME_OF_MANY: Duration = Duration::from_secs(180);
 
 /// The mean length of sources from which templates are too many to search.
 const LONG_SOURCES: usize = 24;
@@ -248,14 +297,14 @@ fn learn_templates<S: AsRef<str>, T: AsRef<str>>(
         let (algebra, mut grammar, cases) = integers::read(&pairs, plan);
         estimate(&algebra, &mut grammar, &cases, plan);
         let learned = Learned::Integers(Kit::new(algebra, grammar));
-        return Model { words: pairs.source, erased: BTreeSet::new(), backwards, learned };
+        return Model { words: pairs.source, erased: BTreeSet::new(), backwards, learned, stopped: None };
     }
     if looks_like_predications(&pairs) {
         let (algebra, script, mut material) = meaning::read(&pairs, plan);
         let erased = std::mem::take(&mut material.erased);
         let Induced { grammar, .. } = induce(&algebra, &mut material, plan);
         let learned = Learned::Predications(Kit::new(algebra, grammar), script);
-        return Model { words: pairs.source, erased, backwards, learned };
+        return Model { words: pairs.source, erased, backwards, learned, stopped: None };
     }
     let turned = pairs.clone().reversed();
     let (model, wrong) = learn_strings(pairs, backwards, plan);
@@ -290,7 +339,7 @@ fn learn_strings(pairs: Pairs, backwards: bool, plan: &Plan) -> (Model, f64) {
     let unread = 1.0 - material.rows.len() as f64 / pairs.rows.len().max(1) as f64;
     let wrong = unread + (1.0 - unread) * found.wrong;
     let learned = Learned::Strings(Kit::new(algebra, found.grammar));
-    (Model { words: pairs.source, erased: material.erased, backwards, learned }, wrong)
+    (Model { words: pairs.source, erased: material.erased, backwards, learned, stopped: None }, wrong)
 }
 
 impl<A: Algebra> Kit<A> {
@@ -361,6 +410,11 @@ impl Model {
         }
         let scale = pairs.len() as f64 / f64::max(seen, 1.0);
         Description { rule_bits, bits: rule_bits + scale * bits, right: 1.0 - wrong / f64::max(seen, 1.0) }
+    }
+
+    /// What ended learning before it was done, if anything did.
+    pub fn stopped(&self) -> Option<Stopped> {
+        self.stopped
     }
 
     /// Predicts the target of a source.
@@ -686,6 +740,6 @@ impl Model {
                 Learned::Integers(Kit::new(values, grammar))
             }
         };
-        Ok(Self { words, erased: saved.erased, backwards: saved.backwards, learned })
+        Ok(Self { words, erased: saved.erased, backwards: saved.backwards, learned, stopped: None })
     }
 }

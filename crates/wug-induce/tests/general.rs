@@ -1,6 +1,9 @@
 //! The general search on small languages that the search over templates does not solve, and on garbage.
 
-use wug_induce::{Model, Settings, Without, learn};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use wug_induce::{Model, Settings, Stopped, Without, learn, learn_watched};
 
 type Rows = Vec<(String, String)>;
 
@@ -108,6 +111,77 @@ fn any_number_of_threads_finds_the_same_grammar() {
         pool.install(|| learn(arithmetic(), &general()).save())
     };
     assert_eq!(on(1), on(3));
+}
+
+/// Sources and targets that have nothing to do with each other.
+fn noise(rows: u64) -> Rows {
+    let mut draw = Draw(5);
+    let mut text = |longest: u64| {
+        let length = draw.below(longest) + 1;
+        (0..length).map(|_| format!("w{}", draw.below(40))).collect::<Vec<_>>().join(" ")
+    };
+    (0..rows).map(|_| (text(12), text(12))).collect()
+}
+
+#[test]
+fn what_was_stopped_says_so() {
+    let few_steps = learn(noise(300), &Settings { steps: 20_000, ..general() });
+    assert_eq!(few_steps.stopped(), Some(Stopped::Steps));
+    let budget = Duration::from_secs(2);
+    let begun = Instant::now();
+    let little_time = learn(noise(3000), &Settings { budget, steps: u64::MAX, ..Settings::default() });
+    assert_eq!(little_time.stopped(), Some(Stopped::Time));
+    // Generous, for machines that do other things, too; a search that did not look at the clock would take minutes.
+    assert!(begun.elapsed() < 5 * budget, "{:?}", begun.elapsed());
+    assert_eq!(learn(arithmetic(), &general()).stopped(), None);
+}
+
+#[test]
+fn whoever_watches_is_told_and_changes_nothing() {
+    let told = Mutex::new(Vec::new());
+    let watched =
+        learn_watched(arithmetic(), &general(), Some(&|progress| told.lock().unwrap().push(progress)));
+    assert_eq!(watched.save(), learn(arithmetic(), &general()).save());
+    let told = told.into_inner().unwrap();
+    assert!(told.iter().all(|progress| progress.round > 0 && progress.steps <= progress.of));
+    assert!(told.last().is_some_and(|progress| progress.rules >= 2 && progress.explained == 1.0), "{told:?}");
+}
+
+/// A chain of functions of strings that never stand alone: every row has at least two.
+fn compositions() -> Rows {
+    let mut draw = Draw(11);
+    let mut rows = Rows::new();
+    for i in 0..900 {
+        let mut functions = vec!["flip", "twice"];
+        for _ in 0..i % 3 {
+            functions.insert(0, ["flip", "twice", "same", "turn"][draw.below(4) as usize]);
+        }
+        let list: Vec<String> = (0..2 + draw.below(4)).map(|_| format!("L{}", draw.below(60))).collect();
+        let mut value = list.clone();
+        for function in functions.iter().rev() {
+            match *function {
+                "flip" => value.reverse(),
+                "twice" => value.extend(value.clone()),
+                "turn" => value.rotate_left(1),
+                _ => {}
+            }
+        }
+        rows.push((format!("{} {}", functions.join(" "), list.join(" ")), value.join(" ")));
+    }
+    rows
+}
+
+#[test]
+fn functions_that_never_stand_alone_are_taken_apart() {
+    let model = learn(compositions(), &general());
+    assert_solved(
+        &model,
+        &[
+            ("turn turn flip L1 L2 L3 L4", "L2 L1 L4 L3"),
+            ("twice turn same flip L5 L6 L7", "L6 L5 L7 L6 L5 L7"),
+        ],
+    );
+    assert!(model.text().lines().filter(|line| line.contains("=>")).count() <= 6, "{}", model.text());
 }
 
 /// Pairs without a language: few or no rows, contradictions, huge and odd tokens, rows of very different lengths.

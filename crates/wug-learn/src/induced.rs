@@ -5,7 +5,8 @@ use serde_json::Value;
 use wug_data::Result;
 
 use crate::{
-    Answer, Learner, LearnerInfo, Lesson, Model, Question, Reads, Setting, SettingKind, Task, answer_each,
+    Answer, EarlyStop, Learner, LearnerInfo, Lesson, Model, Progress, Question, Reads, SearchProgress,
+    Setting, SettingKind, Task, answer_each,
 };
 
 /// Finds the grammar of the training pairs, and answers by it.
@@ -54,7 +55,20 @@ impl Learner for Induced {
             Ok((spaced(lesson.input.tokens()?.words().collect()), lesson.target.to_string()))
         };
         let pairs = lessons.iter().map(pair).collect::<Result<Vec<_>>>()?;
-        Ok(Box::new(Found { model: wug_induce::learn(pairs, &settings) }))
+        let watch = |progress: wug_induce::Progress| {
+            let wug_induce::Progress { steps, of, round, rules, bits, explained } = progress;
+            (task.progress)(Progress {
+                done: steps,
+                of,
+                loss: 0.0,
+                accuracy: explained,
+                best: None,
+                images: 0.0,
+                rendering: 0.0,
+                search: Some(SearchProgress { round, rules, bits }),
+            });
+        };
+        Ok(Box::new(Found { model: wug_induce::learn_watched(pairs, &settings, Some(&watch)) }))
     }
 }
 
@@ -87,6 +101,13 @@ impl Found {
 impl Model for Found {
     fn answers(&self, questions: &[Question<'_>]) -> Result<Vec<Answer>> {
         answer_each(questions, |question| self.answer(question))
+    }
+
+    fn stopped_early(&self) -> Option<EarlyStop> {
+        self.model.stopped().map(|stopped| match stopped {
+            wug_induce::Stopped::Time => EarlyStop::Time,
+            wug_induce::Stopped::Steps => EarlyStop::Steps,
+        })
     }
 
     fn files(&self) -> Vec<(&'static str, String)> {

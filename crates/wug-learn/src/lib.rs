@@ -46,12 +46,12 @@ pub use input::{Image, Input, Oracle, Question, questions};
 pub use learner::{Learner, LearnerInfo, Reads, input_kind, learner};
 pub use llm::{Llm, preview_requests};
 pub use model::{
-    Answer, Answering, BestValidation, DecoderStates, ImageVectors, Model, ModelSize, StopReason, Training,
-    Watch, answer_each,
+    Answer, Answering, BestValidation, DecoderStates, EarlyStop, ImageVectors, Model, ModelSize, StopReason,
+    Training, Watch, answer_each,
 };
 pub use protocols::{PROTOCOLS, Protocol};
 pub use settings::{EXECUTION_SETTINGS, Settings};
-pub use task::{InitCheckpoint, Lesson, Lessons, Progress, Task, Validation};
+pub use task::{InitCheckpoint, Lesson, Lessons, Progress, SearchProgress, Task, Validation};
 pub use wug_data::{Preset, Setting, SettingKind};
 pub use wug_nn::Device;
 

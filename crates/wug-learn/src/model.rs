@@ -83,10 +83,25 @@ pub trait Model: Send + Sync {
         None
     }
 
+    /// What ended learning before it was done, of a learner that then goes on with the best it has.
+    fn stopped_early(&self) -> Option<EarlyStop> {
+        None
+    }
+
     /// Files that describe what was learned, such as a grammar.
     fn files(&self) -> Vec<(&'static str, String)> {
         Vec::new()
     }
+}
+
+/// What ended learning before it was done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EarlyStop {
+    /// The time was over; another machine may come further.
+    Time,
+    /// The bound on steps was reached, as it would be on any machine.
+    Steps,
 }
 
 /// Who watches a model answer.

@@ -62,6 +62,19 @@ pub struct Progress {
     pub images: f64,
     /// The share of the time of all threads that it took to render them.
     pub rendering: f64,
+    /// How far a search is, of a learner that searches for rules; the accuracy is the share of training they derive.
+    pub search: Option<SearchProgress>,
+}
+
+/// How far a search for rules is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SearchProgress {
+    /// The round.
+    pub round: usize,
+    /// Rules so far.
+    pub rules: usize,
+    /// Bits of the description so far.
+    pub bits: f64,
 }
 
 impl<'a> Task<'a> {

@@ -190,6 +190,7 @@ impl Prepared {
         scores.learner = Some(self.spec.learner.clone());
         scores.reads = self.spec.reads;
         scores.learned = model.size();
+        scores.stopped = model.stopped_early();
         scores.draw = Some(Draw::of(&self.spec.source)?);
         for scored in &scored {
             let part = scored.selection().part;

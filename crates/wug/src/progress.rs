@@ -128,6 +128,13 @@ impl RunProgress {
 
     /// How far training is.
     pub(crate) fn training(&self, progress: wug_learn::Progress) {
+        if let Some(wug_learn::SearchProgress { round, rules, bits }) = progress.search {
+            let (bits, share) = (thousands(bits as usize), 100.0 * progress.accuracy);
+            let message =
+                format!("round {round}, {rules} rules, {bits} bits, {share:.0}% of training explained");
+            self.show("steps", progress.done, progress.of, message);
+            return;
+        }
         let best =
             progress.best.map_or(String::new(), |best| format!(" best validation {:.1}%", 100.0 * best));
         let images = if progress.images > 0.0 {

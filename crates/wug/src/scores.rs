@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use wug_bench::Benchmark;
 use wug_data::Dataset;
+use wug_learn::EarlyStop;
 use wug_run::{Importance, Neighbour, Neighbours, PartScores, PredictionsRead, Scored, Scores, Tally};
 
 use crate::output::{BOLD, DIM, GREEN, RED, bar, table};
@@ -28,6 +29,17 @@ pub(crate) fn write_scores(
         describe(benchmark, &scores.metric)
     )?;
     write_basis(scores, out)?;
+    match scores.stopped {
+        Some(EarlyStop::Time) => writeln!(
+            out,
+            "{DIM}the time was over before learning was done: answers are by the best until then, and may differ elsewhere{DIM:#}"
+        )?,
+        Some(EarlyStop::Steps) => writeln!(
+            out,
+            "{DIM}the steps were spent before learning was done: answers are by the best until then{DIM:#}"
+        )?,
+        None => {}
+    }
     let rows = scores
         .parts
         .iter()

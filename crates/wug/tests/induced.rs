@@ -40,6 +40,29 @@ fn own_pairs_are_learned_and_scored() {
     assert!(error.contains("`test_00000007` is not the id of an example that is answered"), "{error}");
 }
 
+/// Pairs that no short grammar explains.
+fn unexplained(rows: usize) -> String {
+    let word = |i: usize| format!("w{}", (i * i * 31 + i * 7) % 97);
+    let text = |from: usize, length: usize| (from..from + length).map(word).collect::<Vec<_>>().join(" ");
+    (0..rows).map(|i| format!("{}\t{}\n", text(i * 13, 2 + i % 9), text(i * 29 + 5, 1 + i % 7))).collect()
+}
+
+#[test]
+fn a_search_that_was_stopped_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("train.tsv"), unexplained(400)).unwrap();
+    fs::write(folder.path().join("test.tsv"), unexplained(5)).unwrap();
+    let run = ["run", "pairs", "--data", text(folder.path()), "--learner", "induced", "--set", "budget=5s"];
+    let stopped = |more: &[&str]| {
+        let report = ok(&[&run[..], more, &["--json"]].concat());
+        serde_json::from_str::<serde_json::Value>(&report).unwrap()["stopped"].clone()
+    };
+    assert_eq!(stopped(&["--set", "steps=1000"]), "steps");
+    assert_eq!(stopped(&["--time-limit", "1s"]), "time");
+    let shown = ok(&[&run[..], &["--time-limit", "1s"]].concat());
+    assert!(shown.contains("the time was over before learning was done"), "{shown}");
+}
+
 #[test]
 fn what_is_missing_is_named() {
     let folder = tempfile::tempdir().unwrap();

@@ -54,6 +54,9 @@ impl Search<'_> {
 
     /// The value that a word must have in a row.
     fn solve_word(&self, row: u32, word: u32) -> Option<Value> {
+        if self.effort.is_stopped() {
+            return None;
+        }
         let row = &self.rows[row as usize];
         let read = |value: Value| {
             let mut grammar = self.grammar.clone();

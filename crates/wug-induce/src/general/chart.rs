@@ -201,9 +201,11 @@ impl Parser<'_> {
         }
         let token = |j: usize| *grammar.in_run.get(self.source[j] as usize)?;
         let tokens: Vec<u32> = (i..self.source.len()).map_while(token).collect();
-        for length in 1..=tokens.len() {
-            let item = Item::leaf(Origin::Run, Value::string(&tokens[..length]), 1.0);
-            self.put(i + length, item);
+        let Some(&first) = tokens.first() else { return };
+        self.put(i + 1, Item::leaf(Origin::Run, Value::string(&[first]), 1.0));
+        // Units are whole runs and single words, and so is what rules take.
+        if tokens.len() > 1 && (i == 0 || token(i - 1).is_none()) {
+            self.put(i + tokens.len(), Item::leaf(Origin::Run, Value::string(&tokens), 1.0));
         }
     }
 
@@ -213,7 +215,7 @@ impl Parser<'_> {
         {
             for end in i + 1..=self.source.len() {
                 let run = self.open[end].iter().find(|item| item.origin == Origin::Run);
-                let Some(run) = run.map(|item| item.value.clone()) else { break };
+                let Some(run) = run.map(|item| item.value.clone()) else { continue };
                 let mut partial = Partial::new(rule, i);
                 partial.values.push(run);
                 partial.starts.push(0);

@@ -4,9 +4,10 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
+use crate::{Progress, Stopped};
+
 /// Steps that are left, and when to stop.
-#[derive(Debug)]
-pub(crate) struct Effort {
+pub(crate) struct Effort<'a> {
     steps: AtomicU64,
     budget: u64,
     /// Steps at which the present part of the search ends.
@@ -15,10 +16,16 @@ pub(crate) struct Effort {
     stopped: AtomicBool,
     /// Whether to say what is found.
     pub verbose: bool,
+    watch: Option<&'a (dyn Fn(Progress) + Sync)>,
 }
 
-impl Effort {
-    pub(crate) fn new(budget: u64, until: Option<Instant>, verbose: bool) -> Self {
+impl<'a> Effort<'a> {
+    pub(crate) fn new(
+        budget: u64,
+        until: Option<Instant>,
+        verbose: bool,
+        watch: Option<&'a (dyn Fn(Progress) + Sync)>,
+    ) -> Self {
         Self {
             steps: AtomicU64::new(0),
             budget,
@@ -26,7 +33,20 @@ impl Effort {
             until,
             stopped: AtomicBool::new(false),
             verbose,
+            watch,
         }
+    }
+
+    /// Tells how far the search is, if anybody listens; what takes work to know is asked for only then.
+    pub(crate) fn tell(&self, progress: impl FnOnce() -> Progress) {
+        if let Some(watch) = self.watch {
+            watch(Progress { steps: self.steps().min(self.budget), of: self.budget, ..progress() });
+        }
+    }
+
+    /// What ended the search, if it was not done.
+    pub(crate) fn stopped(&self, is_cut: bool) -> Option<Stopped> {
+        if self.was_stopped() { Some(Stopped::Time) } else { is_cut.then_some(Stopped::Steps) }
     }
 
     /// Counts steps.

@@ -105,7 +105,7 @@ pub(crate) fn synthesize(
     targets: &[i64],
     language: &Language,
     lookups: bool,
-    effort: &Effort,
+    effort: &Effort<'_>,
 ) -> Vec<Program> {
     let n = examples.len().min(SAMPLE);
     let (examples, targets) = (&examples[..n], &targets[..n]);
@@ -129,7 +129,7 @@ fn enumerate(
     examples: &[Example<'_>],
     targets: &[i64],
     language: &Language,
-    effort: &Effort,
+    effort: &Effort<'_>,
 ) -> Option<IntExpr> {
     let n = examples.len();
     let mut known = Enumeration::default();

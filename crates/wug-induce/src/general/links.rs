@@ -23,7 +23,10 @@ struct Reading {
     first: bool,
 }
 
-fn read(grammar: &Grammar, row: &Row, effort: &Effort) -> Reading {
+fn read(grammar: &Grammar, row: &Row, effort: &Effort<'_>) -> Reading {
+    if effort.is_stopped() {
+        return Reading { right: None, rivals: 0, wrong: Vec::new(), first: false };
+    }
     let chart = parse(grammar, &row.source, Bounds::TRAIN);
     effort.charge(chart.steps);
     let all = chart.whole(grammar);
@@ -53,19 +56,23 @@ fn sample(rows: &[Row], size: usize, seed: u64) -> Vec<&Row> {
 }
 
 /// Counts links in the cheapest derivations that give the right target.
-pub(crate) fn relink(grammar: &mut Grammar, rows: &[Row], size: usize, times: usize, effort: &Effort) {
+pub(crate) fn relink(grammar: &mut Grammar, rows: &[Row], size: usize, times: usize, effort: &Effort<'_>) {
     let rows = sample(rows, size, 11);
     for time in 0..times {
         if effort.is_stopped() {
             return;
         }
         let readings: Vec<Reading> = rows.par_iter().map(|row| read(grammar, row, effort)).collect();
+        // Counts of half the rows are worse than those there were.
+        if effort.is_stopped() && grammar.top.total > 0.0 {
+            return;
+        }
         count(grammar, &readings, time > 0);
     }
 }
 
 /// Counts anew from some rows, on top of what is known.
-pub(crate) fn recount(grammar: &mut Grammar, rows: &[Row], effort: &Effort) {
+pub(crate) fn recount(grammar: &mut Grammar, rows: &[Row], effort: &Effort<'_>) {
     let readings: Vec<Reading> = rows.par_iter().map(|row| read(grammar, row, effort)).collect();
     for reading in &readings {
         for &(parent, child) in reading.right.iter().flatten() {
@@ -148,7 +155,7 @@ pub(crate) fn use_of_rules(grammar: &Grammar) -> Vec<f64> {
 }
 
 /// Moves the costs of links where a row is derivable but its cheapest derivation is wrong.
-fn discriminate(grammar: &mut Grammar, rows: &[Row], size: usize, epochs: usize, effort: &Effort) {
+fn discriminate(grammar: &mut Grammar, rows: &[Row], size: usize, epochs: usize, effort: &Effort<'_>) {
     let rows = sample(rows, size, 13);
     for _ in 0..epochs {
         let mut wrong = 0;
@@ -186,7 +193,7 @@ fn discriminate(grammar: &mut Grammar, rows: &[Row], size: usize, epochs: usize,
 
 /// Decides which links stay and what unseen ones cost. Needless links are taken away first, or mistakes are learned from
 /// first, which shows bracketings that counts cannot tell apart; what explains more rows is kept.
-pub(crate) fn settle(grammar: &mut Grammar, rows: &[Row], effort: &Effort) {
+pub(crate) fn settle(grammar: &mut Grammar, rows: &[Row], effort: &Effort<'_>) {
     let settled = |mistakes_first: bool| {
         let mut grammar = grammar.clone();
         if mistakes_first {
@@ -222,7 +229,7 @@ const RARE: f64 = 0.3;
 const MOST_LINKS: usize = 60;
 
 /// Makes links dear without which as many rows come out right: of two bracketings that explain the rows, one goes.
-fn sparsify(grammar: &mut Grammar, rows: &[Row], effort: &Effort) {
+fn sparsify(grammar: &mut Grammar, rows: &[Row], effort: &Effort<'_>) {
     let rows = sample(rows, SPARSE_SAMPLE, 17);
     let mut links: Vec<(f64, Parent, u32)> = Vec::new();
     for (rule, places) in grammar.places.iter().enumerate() {
@@ -272,7 +279,7 @@ fn sparsify(grammar: &mut Grammar, rows: &[Row], effort: &Effort) {
 }
 
 /// Whether some row has several readings.
-fn is_ambiguous(grammar: &Grammar, rows: &[&Row], effort: &Effort) -> bool {
+fn is_ambiguous(grammar: &Grammar, rows: &[&Row], effort: &Effort<'_>) -> bool {
     rows.par_iter().any(|row| {
         let reading = read(grammar, row, effort);
         reading.rivals + reading.wrong.len() > 1

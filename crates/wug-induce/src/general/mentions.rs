@@ -84,12 +84,15 @@ fn class(rows: &[TokenRow], sort: Option<Token>, first: i64) -> Option<BTreeSet<
         dense.then_some(all.len())
     };
     let counts: Vec<Option<usize>> = rows.iter().map(|(_, target, _)| variables(target)).collect();
-    let mut frequency: BTreeMap<u32, usize> = BTreeMap::new();
-    for (source, ..) in rows {
+    // How often each word is in which rows.
+    let mut places: BTreeMap<u32, BTreeMap<usize, usize>> = BTreeMap::new();
+    for (i, (source, ..)) in rows.iter().enumerate() {
         for &word in source {
-            *frequency.entry(word).or_default() += 1;
+            *places.entry(word).or_default().entry(i).or_default() += 1;
         }
     }
+    let frequency: BTreeMap<u32, usize> =
+        places.iter().map(|(&word, rows)| (word, rows.values().sum())).collect();
     let mut order: Vec<u32> = frequency.keys().copied().collect();
     order.sort_by_key(|word| (std::cmp::Reverse(frequency[word]), *word));
     let allowed = NOISE * rows.len() as f64;
@@ -99,13 +102,12 @@ fn class(rows: &[TokenRow], sort: Option<Token>, first: i64) -> Option<BTreeSet<
         let mut class: BTreeSet<u32> = BTreeSet::new();
         let mut have = vec![0usize; rows.len()];
         for &word in order[start..].iter().chain(&order[..start]) {
-            let adds = |i: usize| rows[i].0.iter().filter(|&&other| other == word).count();
             let over =
-                (0..rows.len()).filter(|&i| adds(i) > 0 && counts[i].is_none_or(|n| have[i] + adds(i) > n));
+                places[&word].iter().filter(|&(&i, &adds)| counts[i].is_none_or(|n| have[i] + adds > n));
             if over.count() as f64 <= allowed.min(0.1 * frequency[&word] as f64) {
                 class.insert(word);
-                for (i, have) in have.iter_mut().enumerate() {
-                    *have += adds(i);
+                for (&i, &adds) in &places[&word] {
+                    have[i] += adds;
                 }
             }
         }

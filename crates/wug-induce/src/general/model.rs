@@ -18,6 +18,7 @@ use super::read::{Ends, Format, Row, TokenRow, Words, formats, read, value_bits}
 use super::search::Search;
 use super::synthesis::Language;
 use super::value::Token;
+use crate::{Progress, Stopped};
 
 /// A grammar with what is needed to read sources and write targets.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -31,6 +32,9 @@ pub(crate) struct GeneralModel {
     pub bits: f64,
     /// The share of training rows that come out right.
     pub right: f64,
+    /// What ended the search, if it was not done.
+    #[serde(skip)]
+    pub stopped: Option<Stopped>,
 }
 
 /// Longer sources are not read.
@@ -42,22 +46,45 @@ pub(crate) fn propose<S: AsRef<str>, T: AsRef<str>>(
     budget: u64,
     until: Option<Instant>,
     verbose: bool,
+    watch: Option<&(dyn Fn(Progress) + Sync)>,
 ) -> Option<GeneralModel> {
     let (words, ends, rows) = read(pairs);
-    let effort = Effort::new(budget, until, verbose);
+    let effort = Effort::new(budget, until, verbose, watch);
+    let (mut best, is_cut) = best_of(&words, &ends, &rows, &effort);
+    if let Some(best) = &mut best {
+        best.stopped = effort.stopped(is_cut);
+    }
+    best
+}
+
+/// The best grammar of all attempts, and whether steps were missing to try all to their end.
+fn best_of(
+    words: &Words,
+    ends: &Ends,
+    rows: &[TokenRow],
+    effort: &Effort<'_>,
+) -> (Option<GeneralModel>, bool) {
     let mut best: Option<GeneralModel> = None;
-    let mut open = attempts(&rows, &words);
-    for share in PASSES {
+    let mut open = attempts(rows, words);
+    let mut begun: Vec<Start> = Vec::new();
+    for (pass, share) in PASSES.into_iter().enumerate() {
         let mut cut = Vec::new();
         for attempt in open {
-            if !effort.begin(share) {
-                return best;
+            let start = Start::of(words, rows, &attempt);
+            if pass == 0 {
+                if begun.iter().any(|known| known.is_same(&start)) {
+                    continue;
+                }
+                begun.push(start.clone());
             }
-            let model = try_one(&words, &rows, &attempt, &effort);
+            if !effort.begin(share) {
+                return (best, true);
+            }
+            let model = try_one(words, rows.len(), &attempt, start, effort);
             if effort.is_spent() {
                 cut.push(attempt);
             }
-            if verbose {
+            if effort.verbose {
                 let (rules, steps) = (model.grammar.rules.len(), effort.steps());
                 let (bits, right) = (model.bits, model.right);
                 eprintln!(
@@ -70,16 +97,16 @@ pub(crate) fn propose<S: AsRef<str>, T: AsRef<str>>(
                 best = Some(GeneralModel { ends: ends.clone(), ..model });
             }
             if is_simple {
-                return best;
+                return (best, false);
             }
         }
         let is_short = |best: &GeneralModel| best.right >= EXPLAINED && best.grammar.rules.len() <= SHORT;
         if best.as_ref().is_some_and(is_short) {
-            break;
+            return (best, false);
         }
         open = cut;
     }
-    best
+    (best, !open.is_empty())
 }
 
 /// The share of training that a grammar explains which ends the search: at once if it has few rules, and after the first
@@ -119,36 +146,61 @@ fn readings(rows: &[TokenRow], words: &Words) -> Vec<(Format, Option<Mentions>)>
     formats.into_iter().map(|format| (format, None)).collect()
 }
 
+/// Where an attempt begins: the rows as it reads them, and the lexicon of its level.
+#[derive(Clone)]
+struct Start {
+    rows: Vec<Row>,
+    grammar: Grammar,
+    format: Format,
+    level: Level,
+    word_bits: f64,
+}
+
+impl Start {
+    fn of(words: &Words, rows: &[TokenRow], (format, mentions, level): &Attempt) -> Self {
+        let rows: Vec<Row> = rows
+            .iter()
+            .filter_map(|(source, target, _)| {
+                let target = match mentions {
+                    Some(mentions) => mentions.to_positions(source, target)?,
+                    None => target.clone(),
+                };
+                Some(Row { source: source.clone(), target: format.value(&target)? })
+            })
+            .collect();
+        let targets: Vec<Vec<Token>> = rows.iter().map(|row| tokens_of(&row.target)).collect();
+        let distinct: BTreeSet<Token> = targets.iter().flatten().copied().collect();
+        let language = Language {
+            token_bits: (distinct.len() as f64 + 2.0).log2(),
+            positions: mentions.is_some(),
+            order: Order::of(targets.iter().map(|target| &target[..])),
+            pops: 500,
+            expressions: 2000,
+        };
+        let sources: BTreeSet<u32> = rows.iter().flat_map(|row| row.source.iter().copied()).collect();
+        let word_bits = (sources.len() as f64 + 2.0).log2();
+        let grammar = lexicon(&rows, words, format, *level, language);
+        Self { rows, grammar, format: format.clone(), level: *level, word_bits }
+    }
+
+    /// Whether a search from either finds the same: two levels may assume the same of words.
+    fn is_same(&self, other: &Self) -> bool {
+        self.format == other.format
+            && (self.level == Level::Phrases) == (other.level == Level::Phrases)
+            && self.grammar.lexicon == other.grammar.lexicon
+            && self.grammar.in_run == other.grammar.in_run
+    }
+}
+
 fn try_one(
     words: &Words,
-    rows: &[TokenRow],
+    all: usize,
     (format, mentions, level): &Attempt,
-    effort: &Effort,
+    start: Start,
+    effort: &Effort<'_>,
 ) -> GeneralModel {
     let level = *level;
-    let all = rows.len();
-    let mut rows: Vec<Row> = rows
-        .iter()
-        .filter_map(|(source, target, _)| {
-            let target = match mentions {
-                Some(mentions) => mentions.to_positions(source, target)?,
-                None => target.clone(),
-            };
-            Some(Row { source: source.clone(), target: format.value(&target)? })
-        })
-        .collect();
-    let targets: Vec<Vec<Token>> = rows.iter().map(|row| tokens_of(&row.target)).collect();
-    let distinct: BTreeSet<Token> = targets.iter().flatten().copied().collect();
-    let language = Language {
-        token_bits: (distinct.len() as f64 + 2.0).log2(),
-        positions: mentions.is_some(),
-        order: Order::of(targets.iter().map(|target| &target[..])),
-        pops: 500,
-        expressions: 2000,
-    };
-    let sources: BTreeSet<u32> = rows.iter().flat_map(|row| row.source.iter().copied()).collect();
-    let word_bits = (sources.len() as f64 + 2.0).log2();
-    let grammar = lexicon(&rows, words, format, level, language);
+    let Start { mut rows, grammar, word_bits, .. } = start;
     let real = rows.len();
     let mut extra = Vec::new();
     if level == Level::Phrases {
@@ -180,13 +232,16 @@ fn try_one(
         grammar,
         bits,
         right,
+        stopped: None,
     }
 }
 
 /// Bits of the description, and the share of the rows that come out right.
-fn measure(grammar: &Grammar, rows: &[Row], effort: &Effort) -> (f64, f64) {
+fn measure(grammar: &Grammar, rows: &[Row], effort: &Effort<'_>) -> (f64, f64) {
     use rayon::prelude::*;
-    let drawn = super::random::Random::new(5).sample(rows.len(), 600);
+    // Where the time is over, a few rows have to do.
+    let asked = if effort.is_stopped() { 60 } else { 600 };
+    let drawn = super::random::Random::new(5).sample(rows.len(), asked);
     let wrong: Vec<f64> = drawn
         .par_iter()
         .map(|&i| {

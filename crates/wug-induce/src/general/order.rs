@@ -15,6 +15,9 @@ pub(crate) struct Order {
     place: BTreeMap<Token, usize>,
 }
 
+/// More pairs of neighbours are no order of so few tokens that ranges could show it.
+const MOST_PAIRS: usize = 20_000;
+
 /// Fewer tokens in a line are no order.
 const SHORTEST: usize = 4;
 
@@ -28,6 +31,9 @@ impl Order {
                 *pairs.entry((pair[0].min(pair[1]), pair[0].max(pair[1]))).or_default() += 1;
                 total += 1;
             }
+        }
+        if pairs.len() > MOST_PAIRS {
+            return Self::default();
         }
         let mut pairs: Vec<((Token, Token), usize)> = pairs.into_iter().collect();
         pairs.sort_by_key(|&(pair, n)| (std::cmp::Reverse(n), pair));

@@ -3,6 +3,8 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use rayon::prelude::*;
+
 use super::grammar::Grammar;
 use super::read::Row;
 use super::value::{Token, Value, token_int};
@@ -16,8 +18,12 @@ const LONGEST: usize = 14;
 const MOST: usize = 500;
 
 /// The phrases of each row.
-pub(crate) fn phrases(rows: &[Row], grammar: &Grammar, brackets: &dyn Fn(Token) -> i32) -> Vec<Vec<Phrase>> {
-    rows.iter().map(|row| of_row(row, grammar, brackets).unwrap_or_default()).collect()
+pub(crate) fn phrases(
+    rows: &[Row],
+    grammar: &Grammar,
+    brackets: &(dyn Fn(Token) -> i32 + Sync),
+) -> Vec<Vec<Phrase>> {
+    rows.par_iter().map(|row| of_row(row, grammar, brackets).unwrap_or_default()).collect()
 }
 
 /// The token that a word stands for.
@@ -29,7 +35,7 @@ fn token_of(grammar: &Grammar, word: u32) -> Option<Token> {
     }
 }
 
-fn of_row(row: &Row, grammar: &Grammar, brackets: &dyn Fn(Token) -> i32) -> Option<Vec<Phrase>> {
+fn of_row(row: &Row, grammar: &Grammar, brackets: &(dyn Fn(Token) -> i32 + Sync)) -> Option<Vec<Phrase>> {
     let parts: Vec<&[Token]> = match &row.target {
         Value::Str(tokens) => vec![tokens],
         Value::Record(parts) => parts.iter().map(Value::as_str).collect::<Option<_>>()?,

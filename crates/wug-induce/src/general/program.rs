@@ -396,12 +396,22 @@ impl Atom {
                     Key::Both(..) => 3.0,
                     _ => 2.0,
                 };
-                6.0 + key + (token + 3.0) * table.len() as f64
+                let longer: usize = table.keys().map(|key| key_tokens(key) - 1).sum();
+                6.0 + key + (token + 3.0) * table.len() as f64 + token * longer as f64
             }
             Self::Map(function, _, table) => 4.0 + function.bits() + (token + 2.0) * table.len() as f64,
             Self::Start(_) | Self::FirstInt(_) => 3.0,
             Self::LastInt(_) => 3.5,
         }
+    }
+}
+
+/// Tokens that are written for a key; a pair of tokens counts as one.
+fn key_tokens(key: &Value) -> usize {
+    match key {
+        Value::Str(tokens) => tokens.len().max(1),
+        Value::Record(parts) => 1 + parts.iter().map(|part| key_tokens(part) - 1).sum::<usize>(),
+        Value::Int(_) | Value::List(_) => 1,
     }
 }
 

@@ -16,6 +16,7 @@ use super::read::{Row, value_bits};
 use super::synthesis::{Entry, Found, programs};
 use super::units::{Units, frames, hole_values, list_frame, units};
 use super::value::Value;
+use crate::Progress;
 
 /// Longer sources are not searched for frames.
 const LONGEST: usize = 45;
@@ -30,7 +31,8 @@ const CHUNK: usize = 16;
 const LINES: usize = 400;
 /// Frames of a round for which programs with branches are tried.
 const BRANCHED: usize = 16;
-/// Rules of a round.
+/// Rounds, and rules of each.
+const ROUNDS: usize = 16;
 const RULES: usize = 30;
 /// What explaining a phrase is worth beside explaining a row.
 const PHRASE: f64 = 0.5;
@@ -40,6 +42,9 @@ const MOST_REFACTORED: usize = 12;
 const REFACTOR_ROWS: usize = 160;
 /// Rules of a grammar: a longer one explains nothing.
 const MOST_RULES: usize = 40;
+
+/// Rows that say how much of training is explained.
+const WATCHED: usize = 100;
 
 /// A search over the rows of one hypothesis about units.
 pub(crate) struct Search<'a> {
@@ -52,7 +57,9 @@ pub(crate) struct Search<'a> {
     pub extra: &'a [Vec<((usize, usize), Value)>],
     /// Rows from this one on are phrases of other rows: they are to be explained, but are no rows of training.
     pub real: usize,
-    pub effort: &'a Effort,
+    /// Rows by their sources; of equal ones the last.
+    by_source: HashMap<&'a [u32], u32>,
+    pub effort: &'a Effort<'a>,
     random: Random,
 }
 
@@ -75,13 +82,14 @@ impl<'a> Search<'a> {
         grammar: Grammar,
         word_bits: f64,
         extra: &'a [Vec<((usize, usize), Value)>],
-        effort: &'a Effort,
+        effort: &'a Effort<'a>,
     ) -> Self {
         let token = grammar.language.token_bits;
         let weight = |i: usize| if i < real { 1.0 } else { PHRASE };
         let bits =
             rows.iter().enumerate().map(|(i, row)| weight(i) * value_bits(&row.target, token)).collect();
-        Self { rows, grammar, word_bits, bits, extra, real, effort, random: Random::new(7) }
+        let by_source = rows.iter().enumerate().map(|(i, row)| (&row.source[..], i as u32)).collect();
+        Self { rows, grammar, word_bits, bits, extra, real, by_source, effort, random: Random::new(7) }
     }
 
     /// Rounds until nothing is left or nothing is found.
@@ -89,7 +97,7 @@ impl<'a> Search<'a> {
         let mut explained: BTreeSet<u32> =
             (0..self.rows.len() as u32).filter(|&row| self.rows[row as usize].source.len() == 1).collect();
         let mut idle = 0;
-        for round in 0..12 {
+        for round in 0..ROUNDS {
             if self.effort.is_spent() || self.grammar.rules.len() >= MOST_RULES {
                 break;
             }
@@ -108,6 +116,7 @@ impl<'a> Search<'a> {
                     self.grammar.rules.len()
                 );
             }
+            self.effort.tell(|| self.progress(round));
             idle = if new + learned > 0 { 0 } else { idle + 1 };
             if idle == 2 {
                 break;
@@ -117,6 +126,28 @@ impl<'a> Search<'a> {
         self.refactor();
         self.unify_keys();
         self.finish();
+    }
+
+    /// How far it is, from a sample of the rows. Nothing is charged: whoever watches changes no result.
+    fn progress(&self, round: usize) -> Progress {
+        let sample: Vec<u32> =
+            Random::new(3).sample(self.real, WATCHED).into_iter().map(|i| i as u32).collect();
+        let derives = |&row: &u32| {
+            let row = &self.rows[row as usize];
+            let chart = parse(&self.grammar, &row.source, Bounds::TRAIN);
+            chart.cell(0, row.source.len()).iter().any(|item| item.value == row.target)
+        };
+        let derived: Vec<bool> = sample.par_iter().map(derives).collect();
+        let open = sample.iter().zip(&derived).filter(|(_, derived)| !**derived);
+        let open: f64 = open.map(|(&row, _)| self.bits[row as usize]).sum();
+        let (all, scale) = (sample.len().max(1) as f64, self.real as f64 / sample.len().max(1) as f64);
+        Progress {
+            round: round + 1,
+            rules: self.grammar.rules.len(),
+            bits: self.grammar.bits() + scale * open,
+            explained: derived.iter().filter(|derived| **derived).count() as f64 / all,
+            ..Progress::default()
+        }
     }
 
     /// What is left to do when the rules are known.
@@ -171,7 +202,7 @@ impl<'a> Search<'a> {
     }
 
     /// The units of a row.
-    fn units(&self, row: u32, by_source: &HashMap<&[u32], &Value>, with_chart: bool) -> Units {
+    fn units(&self, row: u32, with_chart: bool) -> Units {
         let chart: Option<Chart> = (with_chart || !self.grammar.rules.is_empty()).then(|| {
             let chart =
                 parse(&self.grammar, &self.rows[row as usize].source, Bounds { items: 6, ..Bounds::TRAIN });
@@ -179,15 +210,14 @@ impl<'a> Search<'a> {
             chart
         });
         let extra = self.extra.get(row as usize).map_or(&[][..], |extra| &extra[..]);
-        units(&self.rows[row as usize], by_source, &self.grammar, chart.as_ref(), extra)
+        let value_of = |source: &[u32]| Some(&self.rows[*self.by_source.get(source)? as usize].target);
+        units(&self.rows[row as usize], &value_of, &self.grammar, chart.as_ref(), extra)
     }
 
     /// The tables of the frames of some rows.
     fn tables(&self, batch: &[u32], with_chart: bool) -> BTreeMap<Vec<Symbol>, Vec<Entry>> {
-        let by_source: HashMap<&[u32], &Value> =
-            self.rows.iter().map(|row| (&row.source[..], &row.target)).collect();
         let lines = |&row: &u32| {
-            let units = self.units(row, &by_source, with_chart);
+            let units = self.units(row, with_chart);
             let source = &self.rows[row as usize].source;
             let mut lines: Vec<(Vec<Symbol>, Vec<u16>, Vec<Value>)> = Vec::new();
             for (pattern, spans) in frames(source, &units) {
@@ -328,14 +358,12 @@ impl<'a> Search<'a> {
         let mut new = 0;
         while new < RULES && !self.effort.is_stopped() {
             let credit = self.credit(&given);
-            let mut best: Option<(f64, usize)> = None;
-            for (i, candidate) in candidates.iter().enumerate() {
+            let gain = |candidate: &Candidate| {
                 let inherited: f64 = candidate.rows.iter().filter_map(|row| credit.get(row)).sum::<f64>();
-                let gain = self.gain(candidate, |row| left.contains(&row)) + inherited;
-                if gain > 0.0 && best.is_none_or(|best| gain > best.0) {
-                    best = Some((gain, i));
-                }
-            }
+                self.gain(candidate, |row| left.contains(&row)) + inherited
+            };
+            let gains: Vec<f64> = candidates.iter().map(gain).collect();
+            let best = first_part(&candidates, &gains);
             // A row that many others contain may be worth remembering as a phrase.
             let phrase = credit
                 .iter()
@@ -363,19 +391,28 @@ impl<'a> Search<'a> {
                     candidate.rows.len()
                 );
             }
-            self.grammar.add(candidate.pattern, candidate.program, candidate.rule_bits);
+            // What has the new rule as a part is looked for when that part has become a unit.
+            let (waiting, others): (Vec<_>, Vec<_>) =
+                candidates.into_iter().partition(|other| stands_in(&candidate.pattern, &other.pattern));
+            candidates = others;
+            // Nor are its rows worth another rule until then.
+            for row in waiting.iter().flat_map(|other| &other.rows) {
+                left.remove(row);
+            }
+            self.grammar.add(candidate.pattern.clone(), candidate.program, candidate.rule_bits);
             new += 1;
             given.extend(candidate.rows.iter().copied());
             candidate.rows.iter().for_each(|row| {
                 left.remove(row);
             });
-            let open: Vec<u32> = left.iter().copied().collect();
-            for (row, derived) in open.iter().zip(self.derived(&open)) {
-                if derived {
-                    left.remove(row);
-                }
-            }
-            given = self.underived(&given);
+            // Rows without the words of the new rule are no more derivable than before.
+            let has = |row: &u32| contains_words(&self.rows[*row as usize].source, &candidate.pattern);
+            let (open, others): (BTreeSet<u32>, BTreeSet<u32>) = left.iter().copied().partition(has);
+            left = self.underived(&open);
+            left.extend(others);
+            let (open, others): (BTreeSet<u32>, BTreeSet<u32>) = given.iter().copied().partition(has);
+            given = self.underived(&open);
+            given.extend(others);
             // Words whose values have become known change the tables.
             if self.abduce(&left) > 0 {
                 break;
@@ -396,8 +433,6 @@ impl<'a> Search<'a> {
 
     /// What rows are worth that others contain: a row that is explained given a part that is not derivable pays that part.
     fn credit(&self, given: &BTreeSet<u32>) -> BTreeMap<u32, f64> {
-        let by_source: HashMap<&[u32], u32> =
-            self.rows.iter().enumerate().map(|(i, row)| (&row.source[..], i as u32)).collect();
         let mut credit: BTreeMap<u32, f64> = BTreeMap::new();
         let mut derivable: HashMap<u32, bool> = HashMap::new();
         for &row in given.iter().take(300) {
@@ -405,7 +440,7 @@ impl<'a> Search<'a> {
             let mut parts: Vec<(usize, usize, u32)> = Vec::new();
             for length in 2..=6.min(source.len().saturating_sub(1)) {
                 for from in 0..=source.len() - length {
-                    let Some(&part) = by_source.get(&source[from..from + length]) else { continue };
+                    let Some(&part) = self.by_source.get(&source[from..from + length]) else { continue };
                     let inner = parts.iter().any(|&(a, b, _)| from <= a && b <= from + length);
                     if !inner && !*derivable.entry(part).or_insert_with(|| self.derives(part)) {
                         parts.push((from, from + length, part));
@@ -599,6 +634,56 @@ impl<'a> Search<'a> {
 /// Whether a source has the words of a pattern.
 fn contains_words(source: &[u32], pattern: &[Symbol]) -> bool {
     pattern.iter().all(|symbol| if let Symbol::Word(word) = symbol { source.contains(word) } else { true })
+}
+
+/// The share of a rule's gain that a rule for a part of it must have to be taken first, and the share of its gain that may
+/// be the bits of exceptions.
+const PART: f64 = 0.3;
+const EXCEPTIONS: f64 = 0.2;
+
+/// The candidate with the largest gain; but what is a part of it, and explains rows by itself, is taken first: with the part
+/// as a unit, the whole is a shorter rule.
+fn first_part(candidates: &[Candidate], gains: &[f64]) -> Option<(f64, usize)> {
+    let largest = |among: &mut dyn Iterator<Item = usize>| {
+        let paying = among.filter(|&i| gains[i] > 0.0);
+        paying.max_by(|&a, &b| gains[a].total_cmp(&gains[b]).then(b.cmp(&a)))
+    };
+    let mut best = largest(&mut (0..candidates.len()))?;
+    let least = PART * gains[best];
+    loop {
+        let whole = &candidates[best].pattern;
+        let is_part = |&i: &usize| {
+            let part = &candidates[i];
+            gains[i] >= least
+                && !part.program.has_tables()
+                && part.bits - part.rule_bits <= EXCEPTIONS * gains[i]
+                && stands_in(&part.pattern, whole)
+        };
+        match largest(&mut (0..candidates.len()).filter(is_part)) {
+            Some(part) => best = part,
+            None => return Some((gains[best], best)),
+        }
+    }
+}
+
+/// Whether a pattern, its holes filled by one or more symbols each, stands somewhere in a longer one.
+fn stands_in(part: &[Symbol], whole: &[Symbol]) -> bool {
+    fn matches(part: &[Symbol], whole: &[Symbol], open: bool) -> bool {
+        match part {
+            [] => true,
+            [Symbol::Word(word), rest @ ..] => {
+                let here = whole.first() == Some(&Symbol::Word(*word)) && matches(rest, &whole[1..], false);
+                here || open && !whole.is_empty() && matches(part, &whole[1..], true)
+            }
+            [_, rest @ ..] => !whole.is_empty() && matches(rest, &whole[1..], true),
+        }
+    }
+    let has_word = part.iter().any(|symbol| matches!(symbol, Symbol::Word(_)));
+    let has_form = part.len() >= if has_word { 2 } else { 3 };
+    // A run or a list is of any length, so that it says nothing of what it is a part of.
+    let is_open = part.iter().any(|symbol| matches!(symbol, Symbol::Run | Symbol::List));
+    let at = |at: usize| matches(part, &whole[at..], false);
+    has_form && !is_open && part.len() < whole.len() && (0..whole.len()).any(at)
 }
 
 fn list_lengths(values: &[Value]) -> usize {

@@ -37,7 +37,7 @@ pub(crate) fn synthesize(
     targets: &[&[Token]],
     language: &Language,
     lookups: bool,
-    effort: &Effort,
+    effort: &Effort<'_>,
 ) -> Vec<Program> {
     let (all, mut work) = candidates(examples, targets, language);
     let leaf_count = leaves(examples[0].values).len();

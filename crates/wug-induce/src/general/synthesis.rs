@@ -89,7 +89,7 @@ pub(crate) fn programs(
     seed: u64,
     bits_of: &dyn Fn(u32) -> f64,
     branches: bool,
-    effort: &Effort,
+    effort: &Effort<'_>,
 ) -> Vec<Found> {
     let with = cover(entries, language, seed, bits_of, true, branches, effort);
     if !with.0.iter().any(|found| found.program.has_tables()) {
@@ -111,7 +111,7 @@ fn cover(
     bits_of: &dyn Fn(u32) -> f64,
     lookups: bool,
     branches: bool,
-    effort: &Effort,
+    effort: &Effort<'_>,
 ) -> (Vec<Found>, Vec<Found>) {
     let mut random = Random::new(seed);
     let mut todo: Vec<&Entry> = entries.iter().collect();
@@ -236,7 +236,7 @@ pub(crate) fn solve(
     examples: &[Example<'_>],
     language: &Language,
     lookups: bool,
-    effort: &Effort,
+    effort: &Effort<'_>,
 ) -> Vec<Program> {
     let kind = |examples: &[Example<'_>]| {
         let first = &examples[0];
@@ -286,7 +286,7 @@ const CASE_SAMPLE: usize = 60;
 const BRANCHES: usize = 8;
 
 /// Programs with branches: the lines are told apart by a key, and each group has a program.
-fn cases(todo: &[&Entry], language: &Language, random: &mut Random, effort: &Effort) -> Vec<Program> {
+fn cases(todo: &[&Entry], language: &Language, random: &mut Random, effort: &Effort<'_>) -> Vec<Program> {
     let mut all = Vec::new();
     let near: Vec<Example<'_>> = todo.iter().take(CASE_SAMPLE).map(|entry| entry.example()).collect();
     let drawn = random.sample(todo.len(), CASE_SAMPLE);
@@ -297,7 +297,7 @@ fn cases(todo: &[&Entry], language: &Language, random: &mut Random, effort: &Eff
     all
 }
 
-fn case_of(examples: &[Example<'_>], language: &Language, effort: &Effort) -> Option<Program> {
+fn case_of(examples: &[Example<'_>], language: &Language, effort: &Effort<'_>) -> Option<Program> {
     if let Value::Record(parts) = examples[0].target {
         let each = (0..parts.len()).map(|i| {
             let examples = component(examples, i)?;
@@ -344,7 +344,12 @@ fn tests(examples: &[Example<'_>]) -> [Vec<Test>; 2] {
     [keys, comparisons]
 }
 
-fn branch(test: &Test, examples: &[Example<'_>], language: &Language, effort: &Effort) -> Option<Program> {
+fn branch(
+    test: &Test,
+    examples: &[Example<'_>],
+    language: &Language,
+    effort: &Effort<'_>,
+) -> Option<Program> {
     let mut groups: BTreeMap<Value, Vec<Example<'_>>> = BTreeMap::new();
     for example in examples {
         groups.entry(test.of(example.values, |_| true)?).or_default().push(*example);

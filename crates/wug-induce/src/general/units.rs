@@ -1,6 +1,6 @@
 //! Spans of a row whose value is known, and the frames that they make of it.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use super::chart::Chart;
 use super::grammar::{Grammar, Symbol};
@@ -16,9 +16,9 @@ const LONGEST_UNIT: usize = 25;
 const VALUES: usize = 4;
 
 /// The units of a row: spans that are rows themselves, words, runs, and what the grammar derives.
-pub(crate) fn units(
+pub(crate) fn units<'r>(
     row: &Row,
-    by_source: &HashMap<&[u32], &Value>,
+    value_of: &dyn Fn(&[u32]) -> Option<&'r Value>,
     grammar: &Grammar,
     chart: Option<&Chart>,
     extra: &[((usize, usize), Value)],
@@ -34,7 +34,7 @@ pub(crate) fn units(
     };
     for from in 0..n {
         for to in from + 1..=n.min(from + LONGEST_UNIT) {
-            if let Some(&value) = by_source.get(&source[from..to]) {
+            if let Some(value) = value_of(&source[from..to]) {
                 add(from, to, value.clone());
             }
         }

@@ -127,7 +127,7 @@ pub(super) fn train(
             let best = now.best.as_ref().map(|best| best.accuracy);
             let (images, rendering) = (seen.images_per_second(), seen.rendering());
             let (done, of) = (now.step, plan.steps);
-            (task.progress)(Progress { done, of, loss, accuracy, best, images, rendering });
+            (task.progress)(Progress { done, of, loss, accuracy, best, images, rendering, search: None });
             told = Instant::now();
         }
         if reports {

@@ -15,7 +15,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use wug_bench::{Benchmark, Draw};
 use wug_data::{Dataset, Error, Fact, Result};
-use wug_learn::ModelSize;
+use wug_learn::{EarlyStop, ModelSize};
 
 use crate::{Neighbours, Symbols};
 
@@ -45,6 +45,9 @@ pub struct Scores {
     /// How large the trained model is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub learned: Option<ModelSize>,
+    /// What ended learning before it was done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<EarlyStop>,
     /// The metric.
     pub metric: String,
     /// The draw that was scored against.
@@ -163,6 +166,7 @@ impl Scores {
             learner: None,
             reads: None,
             learned: None,
+            stopped: None,
             metric: metric.to_owned(),
             draw: None,
             hashes: BTreeMap::new(),
