@@ -5,63 +5,9 @@ use pulldown_cmark::{CowStr, Event, Options, Parser, Tag, html};
 use super::{Page, inline_code};
 use crate::plot::escaped;
 
-macro_rules! docs {
-    ($($name:literal)*) => {
-        /// Paths and texts of all documents, `docs/**/*.md`.
-        pub(super) static DOCS: &[(&str, &str)] = &[$(($name, include_str!(concat!(env!("WUG_FILES"), "/docs/", $name, ".md")))),*];
-    };
-}
-
-macro_rules! figures {
-    ($($name:literal)*) => {
-        /// Names and texts of the figures that documents show, `docs/results/figures/*.svg`.
-        pub(super) static FIGURES: &[(&str, &str)] =
-            &[$(($name, include_str!(concat!(env!("WUG_FILES"), "/docs/results/figures/", $name)))),*];
-    };
-}
-
-docs! {
-    "architecture"
-    "cogs"
-    "engine"
-    "hint"
-    "llm"
-    "mns"
-    "mt"
-    "nacs"
-    "official-data"
-    "predictions"
-    "python"
-    "recogs"
-    "report"
-    "reproduce"
-    "results/cogs"
-    "results/hint"
-    "results/induced"
-    "results/mns"
-    "results/mt"
-    "results/nacs"
-    "results/recogs"
-    "results/scan"
-    "scan"
-    "transformers"
-    "vision"
-}
-
-figures! {
-    "hint-figure-3-data.svg"
-    "hint-figure-3-model.svg"
-    "hint-figure-a4.svg"
-    "hint-figure-a5-dependency.svg"
-    "hint-figure-a5-depth.svg"
-    "hint-figure-a5-length.svg"
-    "hint-figure-a5-operators.svg"
-    "hint-figure-a5-result.svg"
-    "hint-figure-a6.svg"
-    "recogs-figure-4-cp.svg"
-    "recogs-figure-4-pp.svg"
-    "recogs-figure-5.svg"
-}
+// `DOCS`: paths and texts of all documents, `docs/**/*.md`. `FIGURES`: names and texts of those that they show,
+// `docs/results/figures/*.svg`. The build script lists them.
+include!(concat!(env!("OUT_DIR"), "/docs.rs"));
 
 /// The file of a document's page.
 pub(super) fn file(name: &str) -> String {
