@@ -274,7 +274,7 @@ pub trait Network<T>: Debug + Send + Sync {
     }
 }
 
-/// The context of a forward or backward context: instruction set, parameters, workspace.
+/// What a forward or backward pass works with: instruction set, parameters, workspace.
 #[derive(Debug)]
 pub struct Context<'a, T> {
     pub(crate) isa: Isa,
