@@ -112,7 +112,7 @@ impl Document {
                 Event::Start(Tag::Heading { .. } | Tag::TableCell) => text_of.clear(),
                 Event::Text(text) | Event::Code(text) => text_of.push_str(&text),
                 Event::SoftBreak | Event::HardBreak => text_of.push(' '),
-                Event::End(TagEnd::Heading(_)) => heading = text_of.trim().to_owned(),
+                Event::End(TagEnd::Heading(_)) => text_of.trim().clone_into(&mut heading),
                 Event::Start(Tag::Table(_)) => {
                     table = Table { heading: heading.clone(), ..Table::default() };
                 }
