@@ -198,17 +198,7 @@ pub fn learn_watched<S: AsRef<str>, T: AsRef<str>>(
         let description = model.describe(&pairs);
         let short = 20.0 * (pairs.len() as f64).sqrt();
         let is_short = description.right >= NEARLY_ALL && description.rule_bits <= short;
-        let explains = description.right >= NEARLY_ALL;
-        let ahead = if explains { extrapolation(&pairs, &templates) } else { Some(0.0) };
-        // A long grammar must do better than a short one; where nothing can be asked, it has to be short.
-        let least = if is_short { EXTRAPOLATED } else { NEARLY_ALL };
-        let stands = model.backwards || explains && ahead.map_or(is_short, |ahead| ahead >= least);
-        if settings.verbose {
-            let Description { rule_bits, right, .. } = description;
-            eprintln!(
-                "templates: {rule_bits:.0} bits of rules ({short:.0} are short), right {right:.4}, ahead {ahead:?}"
-            );
-        }
+        let stands = model.backwards || is_short && extrapolates(&pairs, &templates);
         if stands || !plan.has(Without::General) {
             return first.expect("it was just looked at");
         }
@@ -229,11 +219,11 @@ pub fn learn_watched<S: AsRef<str>, T: AsRef<str>>(
     }
 }
 
-/// The share of the longer rows that templates predict which are learned from the shorter ones; `None` of too few or very
-/// many rows. A grammar with a rule for each length explains training, but it has not found the language.
-fn extrapolation<S: AsRef<str>, T: AsRef<str>>(pairs: &[(S, T)], plan: &Plan) -> Option<f64> {
+/// Whether templates that are learned from the shorter rows predict the longer ones. A grammar with a rule for each length
+/// explains training and is short where the rows are few, but it has not found the language.
+fn extrapolates<S: AsRef<str>, T: AsRef<str>>(pairs: &[(S, T)], plan: &Plan) -> bool {
     if !(TOO_FEW_TO_SPLIT..FEW_ROWS).contains(&pairs.len()) {
-        return None;
+        return true;
     }
     let mut rows: Vec<(usize, &str, &str)> = pairs
         .iter()
@@ -242,7 +232,7 @@ fn extrapolation<S: AsRef<str>, T: AsRef<str>>(pairs: &[(S, T)], plan: &Plan) ->
         })
         .collect();
     rows.sort_by_key(|row| row.0);
-    let &(longest, ..) = rows.get(rows.len() * 7 / 10)?;
+    let Some(&(longest, ..)) = rows.get(rows.len() * 7 / 10) else { return true };
     let texts = |rows: &[(usize, &str, &str)]| -> Vec<(String, String)> {
         rows.iter().map(|&(_, source, target)| (source.to_owned(), target.to_owned())).collect()
     };
@@ -251,12 +241,12 @@ fn extrapolation<S: AsRef<str>, T: AsRef<str>>(pairs: &[(S, T)], plan: &Plan) ->
     let at = if rows.len() - at < rows.len() / 20 { rows.partition_point(|row| row.0 < longest) } else { at };
     let (shorter, longer) = rows.split_at(at);
     if shorter.is_empty() || longer.is_empty() {
-        return None;
+        return true;
     }
-    Some(learn_templates(texts(shorter), plan).describe(&texts(longer)).right)
+    learn_templates(texts(shorter), plan).describe(&texts(longer)).right >= EXTRAPOLATED
 }
 
-/// The share of the longer rows that a short grammar of the shorter ones must predict.
+/// The share of the longer rows that a grammar of the shorter ones must predict.
 const EXTRAPOLATED: f64 = 0.8;
 
 /// Below this, the shorter rows alone show too little of any language to be asked for the longer ones.

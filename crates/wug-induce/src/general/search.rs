@@ -32,7 +32,7 @@ const LINES: usize = 400;
 /// Frames of a round for which programs with branches are tried.
 const BRANCHED: usize = 16;
 /// Rounds, and rules of each.
-const ROUNDS: usize = 16;
+const ROUNDS: usize = 12;
 const RULES: usize = 30;
 /// What explaining a phrase is worth beside explaining a row.
 const PHRASE: f64 = 0.5;
@@ -363,7 +363,9 @@ impl<'a> Search<'a> {
                 self.gain(candidate, |row| left.contains(&row)) + inherited
             };
             let gains: Vec<f64> = candidates.iter().map(gain).collect();
-            let best = first_part(&candidates, &gains);
+            let paying = (0..gains.len()).filter(|&i| gains[i] > 0.0);
+            let best =
+                paying.max_by(|&a, &b| gains[a].total_cmp(&gains[b]).then(b.cmp(&a))).map(|i| (gains[i], i));
             // A row that many others contain may be worth remembering as a phrase.
             let phrase = credit
                 .iter()
@@ -392,13 +394,7 @@ impl<'a> Search<'a> {
                 );
             }
             // What has the new rule as a part is looked for when that part has become a unit.
-            let (waiting, others): (Vec<_>, Vec<_>) =
-                candidates.into_iter().partition(|other| stands_in(&candidate.pattern, &other.pattern));
-            candidates = others;
-            // Nor are its rows worth another rule until then.
-            for row in waiting.iter().flat_map(|other| &other.rows) {
-                left.remove(row);
-            }
+            candidates.retain(|other| !stands_in(&candidate.pattern, &other.pattern));
             self.grammar.add(candidate.pattern.clone(), candidate.program, candidate.rule_bits);
             new += 1;
             given.extend(candidate.rows.iter().copied());
@@ -636,36 +632,6 @@ fn contains_words(source: &[u32], pattern: &[Symbol]) -> bool {
     pattern.iter().all(|symbol| if let Symbol::Word(word) = symbol { source.contains(word) } else { true })
 }
 
-/// The share of a rule's gain that a rule for a part of it must have to be taken first, and the share of its gain that may
-/// be the bits of exceptions.
-const PART: f64 = 0.3;
-const EXCEPTIONS: f64 = 0.2;
-
-/// The candidate with the largest gain; but what is a part of it, and explains rows by itself, is taken first: with the part
-/// as a unit, the whole is a shorter rule.
-fn first_part(candidates: &[Candidate], gains: &[f64]) -> Option<(f64, usize)> {
-    let largest = |among: &mut dyn Iterator<Item = usize>| {
-        let paying = among.filter(|&i| gains[i] > 0.0);
-        paying.max_by(|&a, &b| gains[a].total_cmp(&gains[b]).then(b.cmp(&a)))
-    };
-    let mut best = largest(&mut (0..candidates.len()))?;
-    let least = PART * gains[best];
-    loop {
-        let whole = &candidates[best].pattern;
-        let is_part = |&i: &usize| {
-            let part = &candidates[i];
-            gains[i] >= least
-                && !part.program.has_tables()
-                && part.bits - part.rule_bits <= EXCEPTIONS * gains[i]
-                && stands_in(&part.pattern, whole)
-        };
-        match largest(&mut (0..candidates.len()).filter(is_part)) {
-            Some(part) => best = part,
-            None => return Some((gains[best], best)),
-        }
-    }
-}
-
 /// Whether a pattern, its holes filled by one or more symbols each, stands somewhere in a longer one.
 fn stands_in(part: &[Symbol], whole: &[Symbol]) -> bool {
     fn matches(part: &[Symbol], whole: &[Symbol], open: bool) -> bool {
@@ -679,11 +645,7 @@ fn stands_in(part: &[Symbol], whole: &[Symbol]) -> bool {
         }
     }
     let has_word = part.iter().any(|symbol| matches!(symbol, Symbol::Word(_)));
-    let has_form = part.len() >= if has_word { 2 } else { 3 };
-    // A run or a list is of any length, so that it says nothing of what it is a part of.
-    let is_open = part.iter().any(|symbol| matches!(symbol, Symbol::Run | Symbol::List));
-    let at = |at: usize| matches(part, &whole[at..], false);
-    has_form && !is_open && part.len() < whole.len() && (0..whole.len()).any(at)
+    has_word && part.len() < whole.len() && (0..whole.len()).any(|at| matches(part, &whole[at..], false))
 }
 
 fn list_lengths(values: &[Value]) -> usize {
