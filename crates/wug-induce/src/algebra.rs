@@ -47,4 +47,7 @@ pub trait Algebra: Sync {
 
     /// The term as a person reads it; slots are `$1`, `$2`, ...
     fn show(&self, term: &Self::Term) -> String;
+
+    /// A value as a person reads it; `words` are those of the source, which positions name.
+    fn show_value(&self, value: &Self::Value, words: &[String]) -> String;
 }

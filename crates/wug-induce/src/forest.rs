@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use crate::Algebra;
-use crate::grammar::{Grammar, TOP, fits};
+use crate::grammar::{Grammar, Rule, TOP, fits};
 use crate::symbols::{Child, Counts, Sym};
 
 /// A link by its number in [`LinkNames`].
@@ -25,6 +25,8 @@ pub(crate) struct Case<V> {
     pub gold: V,
     /// How many rows.
     pub n: f64,
+    /// Whether it is several sentences, which only roots for as many may put together.
+    pub several: bool,
 }
 
 /// Links met so far, numbered; a group has the links of all words of a leaf, with their shares.
@@ -240,7 +242,8 @@ impl<A: Algebra> Builder<'_, A> {
             .copied()
             .filter(|&node| {
                 let Node { made, value, .. } = &self.nodes[node as usize];
-                matches!(made, Made::Rule(rule) if self.grammar.rules[*rule as usize].root)
+                let is_root = |rule: &Rule<A::Term>| rule.root && (rule.class > 0 || !self.case.several);
+                matches!(made, Made::Rule(rule) if is_root(&self.grammar.rules[*rule as usize]))
                     && self.algebra.is_whole(value, &self.case.gold)
             })
             .collect();

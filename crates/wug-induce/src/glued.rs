@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use crate::predications::{Predication, referent};
+use crate::symbols::Sym;
 
 /// How often each word is the first of a sentence that stands alone, and how often it stands at all. A word that is
 /// written with a capital where a sentence begins is the same word without.
@@ -31,6 +32,42 @@ impl Beginnings {
             *first += usize::from(at == 0);
             *all += 1;
         }
+    }
+
+    /// A pattern in which words that count as the same are equal.
+    pub(crate) fn normal(&self, pattern: &[Sym]) -> Vec<Sym> {
+        let normal = |sym: &Sym| match *sym {
+            Sym::Word(word) => Sym::Word(self.counts_as[word as usize]),
+            slot @ Sym::Slot(_) => slot,
+        };
+        pattern.iter().map(normal).collect()
+    }
+
+    /// Where the sentences of a row stand that has several, if each of them is known to stand
+    /// alone.
+    pub(crate) fn split_known(
+        source: &[u32],
+        gold: &Predication,
+        is_known: impl Fn(&Range<usize>) -> bool,
+    ) -> Option<Vec<Range<usize>>> {
+        let spans = unconnected(gold);
+        let mut open = vec![(0, Vec::new())];
+        let mut tried = BTreeSet::new();
+        while let Some((start, sentences)) = open.pop() {
+            let i = sentences.len();
+            let starts = match spans.get(i + 1) {
+                Some(next) => spans[i].1 as usize + 1..next.0 as usize + 1,
+                None => source.len()..source.len() + 1,
+            };
+            for end in starts.filter(|&end| tried.insert((i, start, end)) && is_known(&(start..end))) {
+                let longer = [sentences.as_slice(), &[start..end]].concat();
+                if end == source.len() {
+                    return Some(longer);
+                }
+                open.push((end, longer));
+            }
+        }
+        None
     }
 
     /// Where the sentences of a row stand that has several: between two of them the likeliest first word begins the

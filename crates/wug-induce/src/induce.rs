@@ -7,7 +7,7 @@ use crate::chart::{Parse, Tree, parse};
 use crate::costs::Costs;
 use crate::forest::{Case, Leaf};
 use crate::grammar::{Grammar, Rule};
-use crate::links::{Row, estimate, refute};
+use crate::links::{Link, Row, estimate, refute};
 use crate::plan::Plan;
 use crate::pool::{Pool, Template};
 use crate::search::{replay, search};
@@ -247,12 +247,12 @@ fn cases<A: Algebra>(algebra: &A, material: &Material<A>) -> Vec<Case<A::Value>>
         let leaves: Vec<Leaf<A::Value>> = leaves.collect();
         let values: Vec<A::Value> = (0..template.slots.len()).map(|slot| algebra.slot(slot)).collect();
         if let Some(gold) = algebra.apply(&template.term, &values.iter().collect::<Vec<_>>()) {
-            cases.push(Case { leaves, gold, n: template.n });
+            cases.push(Case { leaves, gold, n: template.n, several: false });
         }
     }
     let step = material.left_out.len().div_ceil(LINK_ROWS).max(1);
     for &row in material.left_out.iter().step_by(step) {
-        let Row { source, positions, gold, n } = &material.rows[row];
+        let Row { source, positions, gold, n, several } = &material.rows[row];
         let leaves = source.iter().zip(positions).map(|(&word, &position)| {
             match material.classes.get(word as usize).copied().flatten() {
                 Some(class) => Leaf::Content {
@@ -263,7 +263,7 @@ fn cases<A: Algebra>(algebra: &A, material: &Material<A>) -> Vec<Case<A::Value>>
                 None => Leaf::Function(word),
             }
         });
-        cases.push(Case { leaves: leaves.collect(), gold: gold.clone(), n: *n });
+        cases.push(Case { leaves: leaves.collect(), gold: gold.clone(), n: *n, several: *several });
     }
     cases
 }
@@ -317,6 +317,25 @@ where
         value.is_none_or(|value| !algebra.is_whole(&value, &row.gold))
     })
     .count()
+}
+
+/// The links of the derivations of rows that come out wrong.
+pub(crate) fn wrong_derivations<'a, A: Algebra>(
+    algebra: &A,
+    grammar: &Grammar<A::Term>,
+    rows: impl Iterator<Item = &'a Row<A::Value>>,
+) -> Vec<Vec<Link>>
+where
+    A::Value: 'a,
+{
+    let costs = Costs::new(grammar);
+    rows.filter_map(|row| {
+        let (tree, _) = best_tree(grammar, &costs, &row.source).ok()?;
+        let value = evaluate(algebra, grammar, &tree, &row.positions);
+        let is_right = value.is_some_and(|value| algebra.is_whole(&value, &row.gold));
+        (!is_right).then(|| tree.links())
+    })
+    .collect()
 }
 
 /// The cheapest derivation: from seen links if there is one, else from any.

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::forest::{Case, Leaf};
 use crate::grammar::{Grammar, Rule};
-use crate::pairs::Pairs;
+use crate::links::Row;
+use crate::pairs::{Pair, Pairs};
 use crate::plan::Plan;
 use crate::programs::{Expr, Function, Library, MAX_SIZE, Table, solve};
 use crate::symbols::{Child, Counts, Sym, slot_count};
@@ -68,6 +69,10 @@ impl Algebra for Integers {
     fn show(&self, term: &Expr) -> String {
         term.show(&|slot| format!("${}", slot + 1))
     }
+
+    fn show_value(&self, value: &u64, _: &[String]) -> String {
+        value.to_string()
+    }
 }
 
 /// A training row: words, value, how many rows are like it.
@@ -101,7 +106,7 @@ fn commonest<K: Ord>(votes: BTreeMap<K, BTreeMap<u64, f64>>) -> BTreeMap<K, u64>
 /// Rows from which links are estimated: so many of each length, up to a length; longer ones if these are few.
 const CASES_PER_LENGTH: usize = 800;
 const MAX_CASE: usize = 9;
-const LONG_CASE: usize = 15;
+pub(crate) const LONG_CASE: usize = 15;
 const FEW_CASES: usize = 600;
 
 /// Reads training pairs: values of words, functions, rules, and cases for links.
@@ -130,22 +135,26 @@ pub(crate) fn read(pairs: &Pairs, plan: &Plan) -> (Integers, Grammar<Expr>, Vec<
     let mut grammar =
         Grammar { rules: vec![root], classes, links: BTreeMap::new(), refuted: BTreeSet::new() };
     // What is found makes longer rows readable, which show more.
-    let find_all = |algebra: &mut Integers, grammar: &mut Grammar<Expr>| {
-        while functions(algebra, grammar, &rows, Rows::Plain)
+    let find_all = |algebra: &mut Integers, grammar: &mut Grammar<Expr>, checked: bool| {
+        while functions(algebra, grammar, &rows, Rows::Plain, checked)
             || brackets(algebra, grammar, &rows)
-            || functions(algebra, grammar, &rows, Rows::Any)
+            || functions(algebra, grammar, &rows, Rows::Any, checked)
         {}
     };
-    find_all(&mut algebra, &mut grammar);
-    let tables = tables(&algebra, &grammar, &rows, Rows::Plain);
-    if !tables.is_empty() {
-        // Words whose function is too hard are remembered until the others are known, of which it may be made.
-        for (source, table) in tables {
-            add(&mut algebra, &mut grammar, source, Function::Memory(table));
-        }
-        find_all(&mut algebra, &mut grammar);
-        think_again(&mut algebra, &mut grammar);
+    find_all(&mut algebra, &mut grammar, true);
+    // A word whose function is too hard is remembered until the others are known, of which it may be made.
+    let mut remembered = false;
+    while let Some((source, table)) =
+        tables(&algebra, &grammar, &rows, Rows::Plain).into_iter().max_by_key(|(_, table)| table.len())
+    {
+        add(&mut algebra, &mut grammar, source, Function::Memory(table));
+        remembered = true;
+        find_all(&mut algebra, &mut grammar, true);
     }
+    if remembered {
+        think_again(&mut algebra, &mut grammar, &rows);
+    }
+    find_all(&mut algebra, &mut grammar, false);
     let cases = cases(&algebra, &grammar, &rows);
     (algebra, grammar, cases)
 }
@@ -215,22 +224,28 @@ fn tables(
         .collect()
 }
 
-/// Finds functions for tables; the cheapest first, because later ones may call earlier ones. Returns whether any was
-/// found.
+/// Finds functions for tables; the cheapest first, because later ones may call earlier ones. A table of a few rows is
+/// given by many programs, most of which longer rows show to be wrong if they are checked. Returns whether any was found.
 fn functions(
     algebra: &mut Integers,
     grammar: &mut Grammar<Expr>,
     rows: &[NumberRow<'_>],
     which: Rows,
+    checked: bool,
 ) -> bool {
     let mut open = tables(algebra, grammar, rows, which);
     let before = grammar.rules.len();
     for lenient in [false, true] {
         let mut size = 1;
         while size <= MAX_SIZE && !open.is_empty() {
-            let found = open.iter().enumerate().find_map(|(i, (_, table))| {
+            let found = open.iter().enumerate().find_map(|(i, (source, table))| {
                 let allowed = if lenient { table.len() / 25 } else { 0 };
-                Some((i, solve(table, size, &algebra.library, allowed)?))
+                let found = if checked {
+                    best_program(algebra, grammar, rows, (source, table), (size, allowed))
+                } else {
+                    solve(table, size, &algebra.library, allowed, &mut |_| true)
+                };
+                Some((i, found?))
             });
             let Some((i, function)) = found else {
                 size += 1;
@@ -244,6 +259,64 @@ fn functions(
     grammar.rules.len() > before
 }
 
+/// Rows on which a program is tried; how many are too few to tell; how many programs of one size are tried.
+const TRIED_ROWS: usize = 60;
+const TOO_FEW_ROWS: usize = 5;
+const TRIED_PROGRAMS: usize = 40;
+/// The share of the rows that a program must explain to be taken before others of its size are tried.
+const SURELY_EXPLAINED: f64 = 0.97;
+
+/// The program of one size that gives a table and explains most of the longer rows, if it explains enough of them.
+fn best_program(
+    algebra: &Integers,
+    grammar: &Grammar<Expr>,
+    rows: &[NumberRow<'_>],
+    (source, table): (&[Sym], &Table),
+    (size, allowed): (usize, usize),
+) -> Option<Function> {
+    let mut best: Option<(f64, Function)> = None;
+    let mut tried = 0;
+    let mut is_sure = |function: &Function| {
+        tried += 1;
+        if tried > TRIED_PROGRAMS {
+            return false;
+        }
+        let share = explained(algebra, grammar, rows, source, function);
+        if share >= EXPLAINED && best.as_ref().is_none_or(|(most, _)| share > *most) {
+            best = Some((share, function.clone()));
+        }
+        share >= SURELY_EXPLAINED
+    };
+    solve(table, size, &algebra.library, allowed, &mut is_sure).or(best.map(|(_, function)| function))
+}
+
+/// The share of the longer rows with the word of a pattern that have some reading with their value when a function is
+/// what the pattern means; rows are left aside if readings of them have no value. All, if there are too few.
+fn explained(
+    algebra: &Integers,
+    grammar: &Grammar<Expr>,
+    rows: &[NumberRow<'_>],
+    source: &[Sym],
+    function: &Function,
+) -> f64 {
+    let (mut algebra, mut grammar) = (algebra.clone(), grammar.clone());
+    add(&mut algebra, &mut grammar, source.to_vec(), function.clone());
+    let known = known_words(&algebra, &grammar);
+    let uses =
+        |words: &[u32]| source.iter().any(|sym| matches!(sym, Sym::Word(word) if words.contains(word)));
+    let readable = rows.iter().filter(|row| {
+        (4..=MAX_CASE).contains(&row.0.len()) && uses(row.0) && row.0.iter().all(|word| known.contains(word))
+    });
+    let (mut all, mut right) = (0, 0);
+    for (words, value, _) in readable.take(TRIED_ROWS) {
+        let (values, complete) = readings(&algebra, &grammar, words);
+        let is_right = values.contains(value);
+        all += usize::from(is_right || complete && !values.is_empty());
+        right += usize::from(is_right);
+    }
+    if all < TOO_FEW_ROWS { 1.0 } else { right as f64 / all as f64 }
+}
+
 /// Adds a function, and the rule that calls it.
 fn add(algebra: &mut Integers, grammar: &mut Grammar<Expr>, source: Vec<Sym>, function: Function) {
     let arguments = slot_count(&source) as u8;
@@ -254,7 +327,7 @@ fn add(algebra: &mut Integers, grammar: &mut Grammar<Expr>, source: Vec<Sym>, fu
 }
 
 /// Looks again for programs for what is only remembered, now that more functions are known.
-fn think_again(algebra: &mut Integers, grammar: &mut Grammar<Expr>) {
+fn think_again(algebra: &mut Integers, grammar: &mut Grammar<Expr>, rows: &[NumberRow<'_>]) {
     let (tables, numbers) = algebra.library.forget();
     let is_memory = |term: &Expr| matches!(term, Expr::Call(id, _) if tables.iter().any(|(m, _)| m == id));
     let (remembered, kept): (Vec<_>, Vec<_>) =
@@ -263,7 +336,9 @@ fn think_again(algebra: &mut Integers, grammar: &mut Grammar<Expr>) {
     grammar.rules = kept.into_iter().map(renumbered).collect();
     for (rule, (_, table)) in remembered.into_iter().zip(tables) {
         let program = [0, table.len() / 25].into_iter().find_map(|allowed| {
-            (1..=MAX_SIZE).find_map(|size| solve(&table, size, &algebra.library, allowed))
+            let source = rule.source.as_slice();
+            (1..=MAX_SIZE)
+                .find_map(|size| best_program(algebra, grammar, rows, (source, &table), (size, allowed)))
         });
         add(algebra, grammar, rule.source, program.unwrap_or(Function::Memory(table)));
     }
@@ -346,7 +421,14 @@ fn best_brackets(
 
 /// All values that any derivation gives.
 fn possible_values(algebra: &Integers, grammar: &Grammar<Expr>, source: &[u32]) -> BTreeSet<u64> {
+    readings(algebra, grammar, source).0
+}
+
+/// All values that any derivation gives, and whether every derivation gives one: what is only remembered has no value for
+/// arguments that were not seen.
+fn readings(algebra: &Integers, grammar: &Grammar<Expr>, source: &[u32]) -> (BTreeSet<u64>, bool) {
     let length = source.len();
+    let mut complete = true;
     let mut cells: BTreeMap<(usize, usize), BTreeSet<u64>> = BTreeMap::new();
     for size in 1..=length {
         for start in 0..=length - size {
@@ -359,7 +441,9 @@ fn possible_values(algebra: &Integers, grammar: &Grammar<Expr>, source: &[u32]) 
                 while let Some((dot, at, filled)) = open.pop() {
                     if dot == rule.source.len() {
                         if at == start + size {
-                            values.extend(algebra.apply(&rule.term, &filled.iter().collect::<Vec<_>>()));
+                            let value = algebra.apply(&rule.term, &filled.iter().collect::<Vec<_>>());
+                            complete &= value.is_some();
+                            values.extend(value);
                         }
                         continue;
                     }
@@ -384,7 +468,18 @@ fn possible_values(algebra: &Integers, grammar: &Grammar<Expr>, source: &[u32]) 
             }
         }
     }
-    cells.remove(&(0, length)).unwrap_or_default()
+    (cells.remove(&(0, length)).unwrap_or_default(), complete)
+}
+
+/// The most rows on which links are checked.
+const CHECKED_ROWS: usize = 2000;
+
+/// Rows that should come out right. Longer ones are left aside, to see how sure answers are.
+pub(crate) fn rows_to_check(pairs: &Pairs) -> Vec<Row<u64>> {
+    let rows: Vec<&Pair> = pairs.rows.iter().filter(|row| row.0.len() <= LONG_CASE).collect();
+    let step = rows.len().div_ceil(CHECKED_ROWS).max(1);
+    let rows = rows.into_iter().step_by(step);
+    rows.filter_map(|(source, target, _)| Some(Row::new(source, value(pairs, target)?))).collect()
 }
 
 /// Rows for the estimation of links: some of each length.
@@ -407,7 +502,7 @@ fn cases(algebra: &Integers, grammar: &Grammar<Expr>, rows: &[NumberRow<'_>]) ->
                 },
                 None => Leaf::Function(word),
             });
-            cases.push(Case { leaves: leaves.collect(), gold: *value, n: 1.0 });
+            cases.push(Case { leaves: leaves.collect(), gold: *value, n: 1.0, several: false });
         }
     }
     cases

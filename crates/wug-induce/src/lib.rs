@@ -23,12 +23,13 @@
 //! | what each slot takes, from all derivations of the training rows | `forest`, `links` |
 //! | what an unseen filler of a slot costs | `costs` |
 //! | the cheapest derivation of a source, of a target | `chart`, `invert` |
-//! | strings, sets of predications, whole numbers: an [`Algebra`] each | `strings`, `predications` with `meaning`, `glued`, `roles` and `script`, `integers` with `programs` |
+//! | strings, sets of predications, whole numbers: an [`Algebra`] each | `strings`, `predications` with `notation`, `meaning`, `glued`, `roles` and `script`, `integers` with `programs` |
 
 mod algebra;
-
+mod calibration;
 mod chart;
 mod costs;
+mod explain;
 mod forest;
 mod general;
 mod glued;
@@ -41,6 +42,7 @@ mod lexicon;
 mod links;
 mod meaning;
 mod model;
+mod notation;
 mod pairs;
 mod plan;
 mod pool;

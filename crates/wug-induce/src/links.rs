@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::forest::{Case, Forest, LinkId, LinkNames, forest};
-use crate::grammar::{Grammar, TOP, fits};
+use crate::grammar::{Grammar, Place, TOP, fits};
 use crate::plan::Plan;
 use crate::symbols::{Child, Sym};
 use crate::{Algebra, Without};
@@ -17,12 +17,15 @@ pub(crate) struct Row<V> {
     pub gold: V,
     /// How many training rows are like it.
     pub n: f64,
+    /// Whether it is several sentences, one behind the other.
+    pub several: bool,
 }
 
 impl<V> Row<V> {
     /// A row with all its words.
     pub(crate) fn new(source: &[u32], gold: V) -> Self {
-        Self { source: source.to_vec(), positions: (0..source.len() as u16).collect(), gold, n: 1.0 }
+        let positions = (0..source.len() as u16).collect();
+        Self { source: source.to_vec(), positions, gold, n: 1.0, several: false }
     }
 }
 
@@ -38,29 +41,104 @@ pub(crate) fn estimate<A: Algebra>(
     cases: &[Case<A::Value>],
     plan: &Plan,
 ) {
-    let mut names = LinkNames::default();
-    let in_time = |i: usize| i < LEAST_CASES || !i.is_multiple_of(64) || !plan.is_spent();
-    let asked = cases.iter().enumerate().take_while(|(i, _)| in_time(*i));
-    let forests: Vec<Forest> =
-        asked.filter_map(|(_, case)| forest(algebra, grammar, case, &mut names)).collect();
-    let mut gone = vec![false; names.names.len()];
-    let mut weights = expectations(&forests, &names, &gone, None);
-    for _ in 0..ROUNDS {
-        weights = expectations(&forests, &names, &gone, Some(&weights));
+    let estimator = Estimator::new(algebra, grammar, cases, plan);
+    grammar.links = estimator.links(&vec![false; estimator.names.names.len()], plan);
+}
+
+/// All derivations of the cases that give their targets.
+pub(crate) struct Estimator {
+    forests: Vec<Forest>,
+    names: LinkNames,
+}
+
+impl Estimator {
+    pub(crate) fn new<A: Algebra>(
+        algebra: &A,
+        grammar: &Grammar<A::Term>,
+        cases: &[Case<A::Value>],
+        plan: &Plan,
+    ) -> Self {
+        let mut names = LinkNames::default();
+        let in_time = |i: usize| i < LEAST_CASES || !i.is_multiple_of(64) || !plan.is_spent();
+        let asked = cases.iter().enumerate().take_while(|(i, _)| in_time(*i));
+        let forests = asked.filter_map(|(_, case)| forest(algebra, grammar, case, &mut names)).collect();
+        Self { forests, names }
     }
-    if plan.has(Without::Sparsify) {
-        sparsify(&forests, &weights, &names, &mut gone);
+
+    /// The links that are needed when some are not to be used.
+    fn links(&self, unused: &[bool], plan: &Plan) -> Links {
+        let Self { forests, names } = self;
+        let mut gone = unused.to_vec();
+        let mut weights = expectations(forests, names, &gone, None);
+        for _ in 0..ROUNDS {
+            weights = expectations(forests, names, &gone, Some(&weights));
+        }
+        if plan.has(Without::Sparsify) {
+            sparsify(forests, &weights, names, &mut gone);
+        }
+        for _ in 0..3 {
+            weights = expectations(forests, names, &gone, Some(&weights));
+        }
+        let mut links = Links::new();
+        for (link, &(parent, slot, child)) in names.names.iter().enumerate() {
+            if !gone[link] && weights[link] > 0.0 {
+                links.entry((parent, slot)).or_default().insert(child, weights[link]);
+            }
+        }
+        links
     }
-    for _ in 0..3 {
-        weights = expectations(&forests, &names, &gone, Some(&weights));
-    }
-    grammar.links = BTreeMap::new();
-    for (link, &(parent, slot, child)) in names.names.iter().enumerate() {
-        if !gone[link] && weights[link] > 0.0 {
-            grammar.links.entry((parent, slot)).or_default().insert(child, weights[link]);
+
+    /// Estimates the links, and then again without one that stands in wrong derivations of rows, as long as more rows
+    /// come out right for it and every case keeps a right derivation. `wrong` says which links the derivations of the
+    /// rows that come out wrong use.
+    pub(crate) fn correct<T: Clone>(
+        &self,
+        grammar: &mut Grammar<T>,
+        plan: &Plan,
+        wrong: impl Fn(&Grammar<T>) -> Vec<Vec<Link>>,
+    ) {
+        let mut unused = vec![false; self.names.names.len()];
+        grammar.links = self.links(&unused, plan);
+        let mut mistakes = wrong(grammar);
+        let mut tried = BTreeSet::new();
+        while !mistakes.is_empty() && !plan.is_spent() && tried.len() < CORRECTIONS {
+            let mut blamed: BTreeMap<Link, usize> = BTreeMap::new();
+            for link in mistakes.iter().flat_map(|links| links.iter().collect::<BTreeSet<_>>()) {
+                *blamed.entry(*link).or_default() += 1;
+            }
+            // Links between rules are few and say much; a word in a slot is hardly ever wrong.
+            let worst = blamed
+                .into_iter()
+                .filter(|(link, _)| matches!(link.2, Child::Rule(_)) && !tried.contains(link))
+                .max_by_key(|&(link, n)| (n, std::cmp::Reverse(link)));
+            let Some((link, _)) = worst else { return };
+            tried.insert(link);
+            let Some(id) = self.names.names.iter().position(|name| *name == link) else { continue };
+            let is_gone = |group: u32| {
+                self.names.groups[group as usize].iter().any(|&(l, _)| l as usize == id || unused[l as usize])
+            };
+            if !self.forests.iter().all(|forest| forest.has_derivation(is_gone)) {
+                continue;
+            }
+            unused[id] = true;
+            let links = self.links(&unused, plan);
+            let before = std::mem::replace(&mut grammar.links, links);
+            let fewer = wrong(grammar);
+            if fewer.len() < mistakes.len() {
+                mistakes = fewer;
+                tried.clear();
+                tried
+                    .extend(self.names.names.iter().zip(&unused).filter(|(_, gone)| **gone).map(|(l, _)| *l));
+            } else {
+                grammar.links = before;
+                unused[id] = false;
+            }
         }
     }
 }
+
+/// How many links are tried in turn without success.
+const CORRECTIONS: usize = 24;
 
 /// Expected number of uses of each link, given how often each was used before (at first: all alike).
 fn expectations(forests: &[Forest], names: &LinkNames, gone: &[bool], before: Option<&[f64]>) -> Vec<f64> {
@@ -196,7 +274,10 @@ pub(crate) fn refute<'a, A: Algebra>(
     }
 }
 
-type Link = (u32, u8, Child);
+/// A slot of a rule, and what fills it.
+pub(crate) type Link = (u32, u8, Child);
+
+type Links = BTreeMap<Place, BTreeMap<Child, f64>>;
 
 struct Refuter<'a, A: Algebra> {
     algebra: &'a A,

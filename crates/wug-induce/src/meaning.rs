@@ -1,14 +1,14 @@
 //! Predications read from text: which words they are about.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-
-use serde::{Deserialize, Serialize};
+use std::ops::Range;
 
 use crate::Without;
 use crate::glued::{Beginnings, about, unconnected};
 use crate::induce::{Delexicalised, Material};
 use crate::lexicon::{Bag, align, spelling_closeness};
 use crate::links::Row;
+use crate::notation::{Marks, Numbers, Written, number};
 use crate::pairs::Pairs;
 use crate::plan::Plan;
 use crate::predications::{Atom, BARE, Part, Predication, Predications, referent};
@@ -16,91 +16,33 @@ use crate::roles::classes;
 use crate::script::{Form, Manner, Printer, Script};
 use crate::symbols::Sym;
 
-/// A predication as it is written: tokens of the label, tokens of each argument.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Written {
-    pub label: Vec<u32>,
-    pub arguments: Option<Vec<Vec<u32>>>,
-    /// The token between it and the next one.
-    separator: Option<u32>,
-}
-
-/// The tokens that structure predications.
-#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
-pub(crate) struct Marks {
-    open: Option<u32>,
-    close: Option<u32>,
-    comma: Option<u32>,
-}
-
-fn parse_target(target: &[u32], marks: Marks) -> Option<Vec<Written>> {
-    let mut written = Vec::new();
-    let mut at = 0;
-    while at < target.len() {
-        let rest = &target[at..];
-        let Some(open) = rest.iter().position(|token| Some(*token) == marks.open) else {
-            if written.is_empty() && !rest.iter().any(|token| Some(*token) == marks.close) {
-                written.push(Written { label: rest.to_vec(), arguments: None, separator: None });
-                return Some(written);
-            }
-            return None;
-        };
-        let close = open + rest[open..].iter().position(|token| Some(*token) == marks.close)?;
-        let inner = &rest[open + 1..close];
-        if inner.iter().any(|token| Some(*token) == marks.open) || open == 0 {
-            return None;
-        }
-        let arguments: Vec<Vec<u32>> =
-            inner.split(|token| Some(*token) == marks.comma).map(<[u32]>::to_vec).collect();
-        if arguments.iter().any(Vec::is_empty) {
-            return None;
-        }
-        let separator = rest.get(close + 1).copied();
-        written.push(Written { label: rest[..open].to_vec(), arguments: Some(arguments), separator });
-        at += close + 2;
-    }
-    (!written.is_empty()).then_some(written)
-}
-
-/// Whether the targets of training pairs are predications.
-pub(crate) fn looks_like_predications(pairs: &Pairs) -> bool {
-    let marks = Marks::new(pairs);
-    let fits = |target: &[u32]| {
-        parse_target(target, marks).is_some_and(|atoms| atoms.iter().all(|atom| atom.arguments.is_some()))
-    };
-    let all = pairs.rows.len();
-    marks.open.is_some() && 10 * pairs.rows.iter().filter(|(_, target, _)| fits(target)).count() > 9 * all
-}
-
-impl Marks {
-    fn new(pairs: &Pairs) -> Self {
-        Self { open: pairs.target.get("("), close: pairs.target.get(")"), comma: pairs.target.get(",") }
-    }
-}
-
 /// Everything about the training pairs that reading needs.
 pub(crate) struct Reader<'a> {
     pub pairs: &'a Pairs,
-    numbers: Vec<Option<u32>>,
+    numbers: Numbers,
     pub written: Vec<Option<Vec<Written>>>,
-    marks: Marks,
+    /// Whether targets are trees: then a number is a symbol like others.
+    is_tree: bool,
 }
 
 impl<'a> Reader<'a> {
-    fn new(pairs: &'a Pairs) -> Self {
-        let marks = Marks::new(pairs);
-        let numbers = pairs.target.words().iter().map(|word| number(word)).collect();
-        let written = pairs.rows.iter().map(|(_, target, _)| parse_target(target, marks)).collect();
-        Self { pairs, numbers, written, marks }
+    fn new(pairs: &'a Pairs, marks: &Marks) -> Self {
+        let numbers = Numbers::new(pairs);
+        let written = pairs.rows.iter().map(|(_, target, _)| marks.read(target, &numbers)).collect();
+        Self { pairs, numbers, written, is_tree: marks.is_tree() }
+    }
+
+    fn number(&self, token: u32) -> Option<u32> {
+        self.numbers.of(token).filter(|_| !self.is_tree)
     }
 
     fn is_number(&self, token: u32) -> bool {
-        self.numbers[token as usize].is_some()
+        self.number(token).is_some()
     }
 
     /// The number in an argument, if it has exactly one.
     pub(crate) fn reference(&self, argument: &[u32]) -> Option<u32> {
-        let mut numbers = argument.iter().filter_map(|&token| self.numbers[token as usize]);
+        let mut numbers = argument.iter().filter_map(|&token| self.number(token));
         let first = numbers.next();
         if numbers.next().is_some() { None } else { first }
     }
@@ -122,12 +64,6 @@ impl<'a> Reader<'a> {
             spelling_closeness(self.pairs.source.word(word), self.pairs.target.word(symbol))
         })
     }
-}
-
-/// A whole number without sign or leading zeros.
-fn number(word: &str) -> Option<u32> {
-    let plain = word.bytes().all(|byte| byte.is_ascii_digit()) && (word.len() == 1 || !word.starts_with('0'));
-    if plain { word.parse().ok() } else { None }
 }
 
 /// The pairs with numbers from 0 in the order in which they come, if numbers are but names: if many sources have
@@ -163,11 +99,15 @@ fn without_names(pairs: &Pairs) -> Pairs {
 }
 
 /// Reads training pairs: lexicon, classes, templates, rows.
-pub(crate) fn read(pairs: &Pairs, plan: &Plan) -> (Predications, Script, Material<Predications>) {
-    let pairs = &without_names(pairs);
-    let reader = Reader::new(pairs);
+pub(crate) fn read(
+    pairs: &Pairs,
+    marks: &Marks,
+    plan: &Plan,
+) -> (Predications, Script, Material<Predications>) {
+    let pairs = &if marks.has_brackets() && !marks.is_tree() { without_names(pairs) } else { pairs.clone() };
+    let reader = Reader::new(pairs, marks);
     let mut lexicon = reader.lexicon();
-    let mut script = Script { marks: reader.marks, ..Script::default() };
+    let mut script = Script { marks: marks.clone(), ..Script::default() };
     script.own(pairs.source.len(), &lexicon);
     script.positional = reader.is_positional(&script);
     let class_of = loop {
@@ -192,7 +132,12 @@ pub(crate) fn read(pairs: &Pairs, plan: &Plan) -> (Predications, Script, Materia
         .map(|((source, _, _), written)| resolver.resolve(source, written.as_ref()?))
         .collect();
     script.manners = manners(pairs, &script, &resolved);
-    script.printer = Printer::learn(&resolved);
+    script.printer = if marks.is_tree() {
+        Printer::learn(&resolved.iter().flatten().flat_map(|row| siblings(row)).collect::<Vec<_>>())
+    } else {
+        let rows: Vec<Vec<&Resolved>> = resolved.iter().flatten().map(|row| row.iter().collect()).collect();
+        Printer::learn(&rows)
+    };
 
     let mut rows = Vec::new();
     let mut order: Vec<usize> = (0..pairs.rows.len()).collect();
@@ -211,19 +156,45 @@ pub(crate) fn read(pairs: &Pairs, plan: &Plan) -> (Predications, Script, Materia
         beginnings.add(source);
         rows.push((Row::new(source, gold), template));
     }
+    // The commonest templates, those of sentences that stand alone, say where the others begin.
+    let mut alone: BTreeSet<(Vec<Sym>, &Predication)> = BTreeSet::new();
+    for (pattern, term, _) in rows.iter().filter_map(|(_, template)| template.as_ref()) {
+        alone.insert((beginnings.normal(pattern), term));
+        if let [inner @ .., Sym::Word(_)] = pattern.as_slice() {
+            alone.insert((beginnings.normal(inner), term));
+        }
+    }
+    let cut = |source: &[u32], gold: &Predication, stretch: &Range<usize>| {
+        delexicalise(&source[stretch.clone()], stretch.start, &about(gold, stretch), &class_of_word)
+    };
+    let known: Vec<_> = several
+        .iter()
+        .map(|(source, gold)| {
+            let is_known = |stretch: &Range<usize>| {
+                cut(source, gold, stretch)
+                    .is_some_and(|(pattern, term, _)| alone.contains(&(beginnings.normal(&pattern), &term)))
+            };
+            Beginnings::split_known(source, gold, is_known)
+        })
+        .collect();
+    // Where most rows consist of known sentences, the others are likely to be cut wrongly.
+    let most_known = 2 * known.iter().flatten().count() > known.len();
     let mut beside = BTreeSet::new();
-    for (source, gold) in several {
-        let sentences = beginnings.split(source, &gold);
+    let mut sentences_of_rows = Vec::new();
+    for ((source, gold), known) in several.into_iter().zip(known) {
+        let sentences = if most_known { known } else { beginnings.split(source, &gold) };
         beside.extend(sentences.as_ref().map(Vec::len));
         for stretch in sentences.into_iter().flatten() {
-            let (start, words) = (stretch.start, source[stretch.clone()].to_vec());
-            let positions = (start as u16..stretch.end as u16).collect();
+            let words = source[stretch.clone()].to_vec();
+            let positions = (stretch.start as u16..stretch.end as u16).collect();
+            let template = cut(source, &gold, &stretch);
             let gold = about(&gold, &stretch);
-            let template = delexicalise(&words, start, &gold, &class_of_word);
-            rows.push((Row { source: words, positions, gold, n: 1.0 }, template));
+            sentences_of_rows
+                .push((Row { source: words, positions, gold, n: 1.0, several: false }, template));
         }
-        rows.push((Row::new(source, gold), None));
+        sentences_of_rows.push((Row { several: true, ..Row::new(source, gold) }, None));
     }
+    rows.extend(sentences_of_rows);
     rows.sort_by_key(|(row, _)| row.source.len());
     let algebra = Predications { symbols: pairs.target.words().to_vec() };
     let mut material = Material::new(class_of_word, rows, plan);
@@ -237,6 +208,17 @@ pub(crate) struct Resolved {
     pub atom: Atom,
     forms: Vec<(u16, Form)>,
     pub separator: Option<u32>,
+}
+
+/// The roles of each node of a tree, in the order in which they are written.
+fn siblings(row: &[Resolved]) -> Vec<Vec<&Resolved>> {
+    let mut of_node: BTreeMap<u16, Vec<&Resolved>> = BTreeMap::new();
+    for role in row.iter().filter(|role| own_word(&role.atom).is_none()) {
+        if let Some(node) = role.atom.iter().find_map(|&part| referent(part)) {
+            of_node.entry(node).or_default().push(role);
+        }
+    }
+    of_node.into_values().collect()
 }
 
 impl Reader<'_> {

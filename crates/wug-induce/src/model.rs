@@ -1,22 +1,23 @@
 //! What a user sees: learn, predict, explain, save.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use wug_grammar::Vocab;
 
 use crate::Algebra;
+use crate::calibration::{Calibration, Doubt};
 use crate::chart::Tree;
 use crate::costs::Costs;
 use crate::general::{GeneralModel, propose};
 use crate::grammar::{Grammar, TOP};
-use crate::induce::{Induced, best_tree, evaluate, induce};
+use crate::induce::{Induced, best_tree, evaluate, induce, wrong_derivations};
 use crate::integers::{self, Integers, looks_like_integers};
 use crate::invert::invert;
-use crate::links::estimate;
-use crate::meaning::{self, looks_like_predications};
+use crate::links::Estimator;
+use crate::meaning;
+use crate::notation::Marks;
 use crate::pairs::Pairs;
 use crate::plan::Plan;
 use crate::predications::{self, Predication, Predications};
@@ -103,18 +104,23 @@ impl Default for Settings {
 /// A learned grammar, ready to predict.
 #[derive(Debug, Clone)]
 pub struct Model {
-    words: Vocab,
+    pub(crate) words: Vocab,
     /// Words that are left out of every source.
-    erased: BTreeSet<u32>,
+    pub(crate) erased: BTreeSet<u32>,
     /// Whether the grammar was learned from target to source, and predicts by running backwards.
     backwards: bool,
+<<<<<<< HEAD
     learned: Learned,
     /// What ended learning, if it was not done; a model that was loaded does not know.
     stopped: Option<Stopped>,
+=======
+    pub(crate) learned: Learned,
+    calibration: Calibration,
+>>>>>>> induce-templates
 }
 
 #[derive(Debug, Clone)]
-enum Learned {
+pub(crate) enum Learned {
     Strings(Kit<Strings>),
     Predications(Kit<Predications>, Script),
     Integers(Kit<Integers>),
@@ -124,8 +130,8 @@ enum Learned {
 /// An algebra with the grammar learned in it.
 #[derive(Debug, Clone)]
 pub(crate) struct Kit<A: Algebra> {
-    algebra: A,
-    grammar: Grammar<A::Term>,
+    pub algebra: A,
+    pub grammar: Grammar<A::Term>,
     costs: Costs,
 }
 
@@ -136,8 +142,15 @@ pub struct Prediction {
     pub text: String,
     /// Bits of the derivation.
     pub bits: f64,
+    /// The probability that it is right, judged by answers to rows that were not learned from; `None` without an answer,
+    /// or where there were too few rows to leave some aside.
+    pub probability: Option<f64>,
     /// Whether a slot was filled by what was never seen in it.
     pub coerced: bool,
+    /// How many slots were.
+    unseen: usize,
+    /// The words of the source, but those without meaning.
+    pub(crate) words: Vec<String>,
     /// Words that training never showed.
     pub unknown: Vec<String>,
     /// Why there is no prediction.
@@ -153,12 +166,21 @@ impl Prediction {
         Self {
             text: String::new(),
             bits: f64::INFINITY,
+            probability: None,
             coerced: false,
+            unseen: 0,
+            words: Vec::new(),
             unknown: Vec::new(),
             abstained: None,
             tree: None,
             explained: String::new(),
         }
+    }
+}
+
+impl Prediction {
+    fn doubt(&self) -> Doubt {
+        Doubt { unseen: self.unseen, new_word: !self.unknown.is_empty() }
     }
 }
 
@@ -194,18 +216,23 @@ pub fn learn_watched<S: AsRef<str>, T: AsRef<str>>(
     let first = (plan.has(Without::Templates) && !is_long)
         .then(|| timed(learn_templates(texts(), &templates), &templates));
     let mut judged = None;
+    let mut held_out = None;
     if let Some(model) = &first {
-        let description = model.describe(&pairs);
+        let description = model.describe(&pairs, DESCRIBED);
         let short = 20.0 * (pairs.len() as f64).sqrt();
         let is_short = description.right >= NEARLY_ALL && description.rule_bits <= short;
-        let stands = model.backwards || is_short && extrapolates(&pairs, &templates);
-        if stands || !plan.has(Without::General) {
-            return first.expect("it was just looked at");
+        if is_short && !model.backwards {
+            held_out = describe_longer(&pairs, &templates);
+        }
+        let extrapolates = held_out.as_ref().is_none_or(|longer| longer.right >= EXTRAPOLATED);
+        if model.backwards || is_short && extrapolates || !plan.has(Without::General) {
+            return first.expect("it was just looked at").calibrated(held_out, &pairs, &templates);
         }
         judged = Some(description);
     }
     let general = propose(texts(), settings.steps, plan.deadline(), settings.verbose, watch);
     match (first, judged, general) {
+<<<<<<< HEAD
         (Some(first), Some(judged), Some(general)) if judged.bits <= general.bits => first,
         (_, _, Some(general)) => Model {
             words: Vocab::default(),
@@ -216,14 +243,78 @@ pub fn learn_watched<S: AsRef<str>, T: AsRef<str>>(
         },
         (Some(first), ..) => first,
         (None, ..) => timed(learn_templates(texts(), &plan), &plan),
+=======
+        (Some(first), Some(judged), Some(general)) if judged.bits <= general.bits => {
+            first.calibrated(held_out, &pairs, &templates)
+        }
+        (_, _, Some(general)) => {
+            let mut model = Model {
+                words: Vocab::default(),
+                erased: BTreeSet::new(),
+                backwards: false,
+                learned: Learned::General(Box::new(general)),
+                calibration: Calibration::default(),
+            };
+            model.calibration = model.describe(&pairs, CALIBRATED / 2).calibration;
+            model
+        }
+        (Some(first), ..) => first.calibrated(held_out, &pairs, &templates),
+        (None, ..) => learn_templates(texts(), &plan).calibrated(held_out, &pairs, &templates),
+>>>>>>> induce-templates
     }
 }
 
-/// Whether templates that are learned from the shorter rows predict the longer ones. A grammar with a rule for each length
-/// explains training and is short where the rows are few, but it has not found the language.
-fn extrapolates<S: AsRef<str>, T: AsRef<str>>(pairs: &[(S, T)], plan: &Plan) -> bool {
+/// The most rows on which a grammar is judged; those that answers are calibrated on; those that are learned from then.
+const DESCRIBED: usize = 600;
+const CALIBRATED: usize = 300;
+const LEARNED: usize = 1000;
+
+impl Model {
+    /// Judges how sure answers are by rows that were not learned from: the longer ones, if a grammar of the shorter ones
+    /// was learned to see whether it holds for them; otherwise others, by a grammar of some of the rest.
+    fn calibrated<S: AsRef<str>, T: AsRef<str>>(
+        mut self,
+        held_out: Option<Description>,
+        pairs: &[(S, T)],
+        plan: &Plan,
+    ) -> Self {
+        if let Some(description) = held_out {
+            self.calibration = description.calibration;
+            return self;
+        }
+        if matches!(self.learned, Learned::Integers(_)) {
+            let is_long =
+                |(source, _): &&(&str, &str)| source.split_whitespace().count() > integers::LONG_CASE;
+            // Grammars of whole numbers are not learned from longer rows.
+            let texts = pairs.iter().map(|(source, target)| (source.as_ref(), target.as_ref()));
+            let long: Vec<(&str, &str)> = texts.filter(|row| is_long(&row)).collect();
+            if long.len() >= TOO_FEW_TO_SPLIT {
+                self.calibration = self.describe(&long, CALIBRATED).calibration;
+                return self;
+            }
+        }
+        if pairs.len() < TOO_FEW_TO_SPLIT || plan.is_spent() {
+            return self;
+        }
+        let asked = |i: usize| i % 5 == 4;
+        let texts = |is_asked: bool| -> Vec<(&str, &str)> {
+            let rows = pairs.iter().enumerate().filter(|(i, _)| asked(*i) == is_asked);
+            rows.map(|(_, (source, target))| (source.as_ref(), target.as_ref())).collect()
+        };
+        let known = texts(false);
+        let step = known.len().div_ceil(LEARNED).max(1);
+        let other = learn_templates(known.into_iter().step_by(step), plan);
+        self.calibration = other.describe(&texts(true), CALIBRATED).calibration;
+        self
+    }
+}
+
+/// How well templates that are learned from the shorter rows predict the longer ones. A grammar with a rule for each length
+/// explains training and is short where the rows are few, but it has not found the language. `None` where rows are too few
+/// to tell, or many.
+fn describe_longer<S: AsRef<str>, T: AsRef<str>>(pairs: &[(S, T)], plan: &Plan) -> Option<Description> {
     if !(TOO_FEW_TO_SPLIT..FEW_ROWS).contains(&pairs.len()) {
-        return true;
+        return None;
     }
     let mut rows: Vec<(usize, &str, &str)> = pairs
         .iter()
@@ -232,7 +323,7 @@ fn extrapolates<S: AsRef<str>, T: AsRef<str>>(pairs: &[(S, T)], plan: &Plan) -> 
         })
         .collect();
     rows.sort_by_key(|row| row.0);
-    let Some(&(longest, ..)) = rows.get(rows.len() * 7 / 10) else { return true };
+    let &(longest, ..) = rows.get(rows.len() * 7 / 10)?;
     let texts = |rows: &[(usize, &str, &str)]| -> Vec<(String, String)> {
         rows.iter().map(|&(_, source, target)| (source.to_owned(), target.to_owned())).collect()
     };
@@ -241,9 +332,9 @@ fn extrapolates<S: AsRef<str>, T: AsRef<str>>(pairs: &[(S, T)], plan: &Plan) -> 
     let at = if rows.len() - at < rows.len() / 20 { rows.partition_point(|row| row.0 < longest) } else { at };
     let (shorter, longer) = rows.split_at(at);
     if shorter.is_empty() || longer.is_empty() {
-        return true;
+        return None;
     }
-    learn_templates(texts(shorter), plan).describe(&texts(longer)).right >= EXTRAPOLATED
+    Some(learn_templates(texts(shorter), plan).describe(&texts(longer), DESCRIBED))
 }
 
 /// The share of the longer rows that a grammar of the shorter ones must predict.
@@ -269,6 +360,7 @@ struct Description {
     rule_bits: f64,
     bits: f64,
     right: f64,
+    calibration: Calibration,
 }
 
 /// The search over templates.
@@ -277,29 +369,40 @@ fn learn_templates<S: AsRef<str>, T: AsRef<str>>(
     plan: &Plan,
 ) -> Model {
     let mut pairs = Pairs::new(pairs);
+    let calibration = Calibration::default();
     // A source with several targets is no function of its words; if the targets are, the grammar is theirs.
     let backwards = {
         let (several, reversed) = pairs.ambiguity();
         several > 0.05
             && reversed < several / 4.0
             && !looks_like_integers(&pairs)
-            && !looks_like_predications(&pairs)
+            && Marks::find(&pairs).is_none()
     };
     if backwards {
         pairs = pairs.reversed();
     }
     if looks_like_integers(&pairs) {
         let (algebra, mut grammar, cases) = integers::read(&pairs, plan);
-        estimate(&algebra, &mut grammar, &cases, plan);
+        let estimator = Estimator::new(&algebra, &grammar, &cases, plan);
+        let rows = integers::rows_to_check(&pairs);
+        estimator.correct(&mut grammar, plan, |grammar| wrong_derivations(&algebra, grammar, rows.iter()));
         let learned = Learned::Integers(Kit::new(algebra, grammar));
+<<<<<<< HEAD
         return Model { words: pairs.source, erased: BTreeSet::new(), backwards, learned, stopped: None };
+=======
+        return Model { words: pairs.source, erased: BTreeSet::new(), backwards, learned, calibration };
+>>>>>>> induce-templates
     }
-    if looks_like_predications(&pairs) {
-        let (algebra, script, mut material) = meaning::read(&pairs, plan);
+    if let Some(marks) = Marks::find(&pairs) {
+        let (algebra, script, mut material) = meaning::read(&pairs, &marks, plan);
         let erased = std::mem::take(&mut material.erased);
         let Induced { grammar, .. } = induce(&algebra, &mut material, plan);
         let learned = Learned::Predications(Kit::new(algebra, grammar), script);
+<<<<<<< HEAD
         return Model { words: pairs.source, erased, backwards, learned, stopped: None };
+=======
+        return Model { words: pairs.source, erased, backwards, learned, calibration };
+>>>>>>> induce-templates
     }
     let turned = pairs.clone().reversed();
     let (model, wrong) = learn_strings(pairs, backwards, plan);
@@ -334,7 +437,12 @@ fn learn_strings(pairs: Pairs, backwards: bool, plan: &Plan) -> (Model, f64) {
     let unread = 1.0 - material.rows.len() as f64 / pairs.rows.len().max(1) as f64;
     let wrong = unread + (1.0 - unread) * found.wrong;
     let learned = Learned::Strings(Kit::new(algebra, found.grammar));
+<<<<<<< HEAD
     (Model { words: pairs.source, erased: material.erased, backwards, learned, stopped: None }, wrong)
+=======
+    let calibration = Calibration::default();
+    (Model { words: pairs.source, erased: material.erased, backwards, learned, calibration }, wrong)
+>>>>>>> induce-templates
 }
 
 impl<A: Algebra> Kit<A> {
@@ -349,7 +457,7 @@ impl<A: Algebra> Kit<A> {
         tokens: &[u32],
         positions: &[u16],
         prediction: &mut Prediction,
-        write: impl FnOnce(&A::Value, &Tree) -> String,
+        write: impl FnOnce(&A::Value, &Tree) -> Option<String>,
     ) {
         match best_tree(&self.grammar, &self.costs, tokens) {
             Ok((tree, bits)) => {
@@ -357,9 +465,11 @@ impl<A: Algebra> Kit<A> {
                 let unseen = |&(parent, slot, child): &(u32, u8, Child)| {
                     self.grammar.link((parent, slot), child) <= 0.0
                 };
-                prediction.coerced = tree.links().iter().any(unseen);
-                match evaluate(&self.algebra, &self.grammar, &tree, positions) {
-                    Some(value) => prediction.text = write(&value, &tree),
+                prediction.unseen = tree.links().iter().filter(|link| unseen(link)).count();
+                prediction.coerced = prediction.unseen > 0;
+                let value = evaluate(&self.algebra, &self.grammar, &tree, positions);
+                match value.and_then(|value| write(&value, &tree)) {
+                    Some(text) => prediction.text = text,
                     None => prediction.abstained = Some("the derivation has no value".to_owned()),
                 }
                 prediction.tree = Some(tree);
@@ -382,7 +492,7 @@ impl<A: Algebra> Kit<A> {
 
 impl Model {
     /// How well it describes the pairs, from a sample of them.
-    fn describe<S: AsRef<str>, T: AsRef<str>>(&self, pairs: &[(S, T)]) -> Description {
+    fn describe<S: AsRef<str>, T: AsRef<str>>(&self, pairs: &[(S, T)], most: usize) -> Description {
         let word_bits = (self.words.len() as f64 + 2.0).log2();
         let rule_bits = match &self.learned {
             Learned::Strings(kit) => kit.rule_bits(word_bits),
@@ -390,21 +500,28 @@ impl Model {
             Learned::Integers(kit) => kit.rule_bits(word_bits),
             Learned::General(model) => model.bits,
         };
-        let step = pairs.len().div_ceil(600).max(1);
+        let step = pairs.len().div_ceil(most).max(1);
         let targets: BTreeSet<&str> =
             pairs.iter().flat_map(|(_, target)| target.as_ref().split_whitespace()).take(200_000).collect();
         let token_bits = (targets.len() as f64 + 2.0).log2();
         let (mut seen, mut wrong, mut bits) = (0.0, 0.0, 0.0);
+        let mut calibration = Calibration::default();
         for (source, target) in pairs.iter().step_by(step) {
             seen += 1.0;
             let target = target.as_ref();
-            if !self.predict(source.as_ref()).text.split_whitespace().eq(target.split_whitespace()) {
+            let prediction = self.predict(source.as_ref());
+            let is_right = prediction.text.split_whitespace().eq(target.split_whitespace());
+            if prediction.abstained.is_none() {
+                calibration.add(prediction.doubt(), is_right);
+            }
+            if !is_right {
                 wrong += 1.0;
                 bits += 8.0 + crate::general::target_bits(target, token_bits);
             }
         }
         let scale = pairs.len() as f64 / f64::max(seen, 1.0);
-        Description { rule_bits, bits: rule_bits + scale * bits, right: 1.0 - wrong / f64::max(seen, 1.0) }
+        let right = 1.0 - wrong / f64::max(seen, 1.0);
+        Description { rule_bits, bits: rule_bits + scale * bits, right, calibration }
     }
 
     /// What ended learning before it was done, if anything did.
@@ -414,7 +531,11 @@ impl Model {
 
     /// Predicts the target of a source.
     pub fn predict(&self, source: &str) -> Prediction {
-        if self.backwards { self.run_backwards(source) } else { self.run_forwards(source) }
+        let run = if self.backwards { Self::run_backwards } else { Self::run_forwards };
+        let prediction = run(self, source);
+        let is_answer = prediction.abstained.is_none();
+        let probability = self.calibration.probability(prediction.doubt()).filter(|_| is_answer);
+        Prediction { probability, ..prediction }
     }
 
     /// A source whose target this is. Only grammars of strings run backwards.
@@ -436,7 +557,8 @@ impl Model {
         let kept: Vec<u32> = positions.iter().map(|&at| tokens[at as usize]).collect();
         let unknown = spelled.iter().zip(&tokens).filter(|(_, token)| **token == u32::MAX);
         let unknown = unknown.map(|(word, _)| (*word).to_owned()).collect();
-        let mut prediction = Prediction { unknown, ..Prediction::nothing() };
+        let words = positions.iter().map(|&at| spelled[at as usize].to_owned()).collect();
+        let mut prediction = Prediction { unknown, words, ..Prediction::nothing() };
         match &self.learned {
             Learned::General(model) => match model.predict(source) {
                 Ok((text, bits, explained)) => {
@@ -446,11 +568,11 @@ impl Model {
             },
             Learned::Strings(kit) => {
                 kit.predict(&kept, &positions, &mut prediction, |value, _| {
-                    kit.algebra.write(value, &spelled)
+                    Some(kit.algebra.write(value, &spelled))
                 });
             }
             Learned::Integers(kit) => {
-                kit.predict(&kept, &positions, &mut prediction, |value, _| value.to_string());
+                kit.predict(&kept, &positions, &mut prediction, |value, _| Some(value.to_string()));
             }
             Learned::Predications(kit, script) => {
                 kit.predict(&kept, &positions, &mut prediction, |value, tree| {
@@ -480,126 +602,12 @@ impl Model {
                 prediction.text = words.join(" ");
                 prediction.bits = bits;
                 prediction.coerced = !seen;
+                prediction.unseen = usize::from(!seen);
             }
             Err(why) => prediction.abstained = Some(why.to_owned()),
         }
         prediction
     }
-
-    /// The derivation of a prediction in one line, rules with what fills them, `?` where it was never seen; then the
-    /// rules that it names, a line each.
-    pub fn derivation(&self, prediction: &Prediction) -> String {
-        let Some(tree) = &prediction.tree else { return prediction.explained.clone() };
-        match &self.learned {
-            Learned::General(_) => prediction.explained.clone(),
-            Learned::Strings(kit) => self.explained(kit, tree),
-            Learned::Predications(kit, _) => self.explained(kit, tree),
-            Learned::Integers(kit) => {
-                let text = self.explained(kit, tree);
-                let functions = function_texts(kit);
-                let named = functions.iter().enumerate().filter(|(i, _)| text.contains(&format!("f{i}(")));
-                let named: String = named.map(|(_, function)| format!("\n{function}")).collect();
-                text + &named
-            }
-        }
-    }
-
-    fn explained<A: Algebra>(&self, kit: &Kit<A>, tree: &Tree) -> String {
-        let mut used = BTreeSet::new();
-        let mut open = vec![tree];
-        while let Some(tree) = open.pop() {
-            if let Child::Rule(rule) = tree.child {
-                used.insert(rule);
-            }
-            open.extend(&tree.children);
-        }
-        let rules = used.into_iter().map(|rule| format!("\n{}", self.rule_text(kit, rule as usize)));
-        self.tree_text(kit, tree, (TOP, 0)) + &rules.collect::<String>()
-    }
-
-    fn tree_text<A: Algebra>(&self, kit: &Kit<A>, tree: &Tree, place: (u32, u8)) -> String {
-        let mark = if kit.grammar.link(place, tree.child) > 0.0 { "" } else { "?" };
-        match tree.child {
-            Child::Word(word) if (word as usize) < self.words.len() => {
-                format!("{mark}{}", self.words.word(word))
-            }
-            Child::Word(_) => format!("{mark}<new word>"),
-            Child::Rule(rule) => {
-                let children: Vec<String> = tree
-                    .children
-                    .iter()
-                    .enumerate()
-                    .map(|(slot, child)| self.tree_text(kit, child, (rule, slot as u8)))
-                    .collect();
-                format!("{mark}r{rule}({})", children.join(" "))
-            }
-        }
-    }
-
-    /// The grammar as text.
-    pub fn text(&self) -> String {
-        match &self.learned {
-            Learned::General(model) => model.text(),
-            Learned::Strings(kit) => self.kit_text(kit),
-            Learned::Predications(kit, _) => self.kit_text(kit),
-            Learned::Integers(kit) => {
-                let functions: String =
-                    function_texts(kit).iter().map(|function| format!("{function}\n")).collect();
-                functions + &self.kit_text(kit)
-            }
-        }
-    }
-
-    /// A rule as a person reads it: `r3: $1 twice => $1 $1`.
-    fn rule_text<A: Algebra>(&self, kit: &Kit<A>, number: usize) -> String {
-        let rule = &kit.grammar.rules[number];
-        let mut slot = 0;
-        let source = rule.source.iter().map(|sym| match sym {
-            Sym::Word(word) => self.words.word(*word).to_owned(),
-            Sym::Slot(class) => {
-                slot += 1;
-                if *class == 0 { format!("${slot}") } else { format!("${slot}:{class}") }
-            }
-        });
-        let source: Vec<String> = source.collect();
-        let kind = if rule.root { "ROOT" } else { "r" };
-        format!("{kind}{number}: {} => {}", source.join(" "), kit.algebra.show(&rule.term))
-    }
-
-    fn kit_text<A: Algebra>(&self, kit: &Kit<A>) -> String {
-        let mut text = String::new();
-        let child_name = |child: &Child| match child {
-            Child::Word(word) => self.words.word(*word).to_owned(),
-            Child::Rule(rule) => format!("r{rule}"),
-        };
-        if !self.erased.is_empty() {
-            let erased: Vec<&str> = self.erased.iter().map(|&word| self.words.word(word)).collect();
-            let _ = writeln!(text, "without meaning: {}", erased.join(" "));
-        }
-        for (i, rule) in kit.grammar.rules.iter().enumerate() {
-            let n = kit.grammar.link((TOP, 0), Child::Rule(i as u32));
-            let _ = writeln!(text, "{}  [{n:.1}]", self.rule_text(kit, i));
-            let slots = rule.source.iter().filter(|sym| matches!(sym, Sym::Slot(_))).count();
-            for slot in 0..slots {
-                if let Some(children) = kit.grammar.links.get(&(i as u32, slot as u8)) {
-                    let names: Vec<String> =
-                        children.iter().map(|(c, n)| format!("{}({n:.1})", child_name(c))).collect();
-                    let _ = writeln!(text, "    ${}: {}", slot + 1, names.join(" "));
-                }
-            }
-        }
-        text
-    }
-}
-
-/// The functions that the rules of a grammar of numbers use: `f0(x, y) = ...`.
-fn function_texts(kit: &Kit<Integers>) -> Vec<String> {
-    let library = &kit.algebra.library.functions;
-    library
-        .iter()
-        .enumerate()
-        .map(|(i, (function, _))| format!("f{i}(x, y) = {}", function.show(i)))
-        .collect()
 }
 
 /// Writes predications; a word that was never seen shows as most words in its slot do.
@@ -609,7 +617,7 @@ fn write_predications(
     value: &Predication,
     tree: &Tree,
     (positions, tokens, spelled): (&[u16], &[u32], &[&str]),
-) -> String {
+) -> Option<String> {
     let mut content = Vec::new();
     let mut guessed: BTreeMap<u16, Manner> = BTreeMap::new();
     let mut open = vec![(tree, (TOP, 0u8))];
@@ -658,6 +666,8 @@ struct Saved {
     words: Vec<String>,
     erased: BTreeSet<u32>,
     backwards: bool,
+    #[serde(default)]
+    calibration: Calibration,
     #[serde(flatten)]
     learned: SavedLearned,
 }
@@ -689,7 +699,9 @@ impl Model {
             }
         };
         let (erased, backwards) = (self.erased.clone(), self.backwards);
-        let saved = Saved { schema: 1, words: self.words.words().to_vec(), erased, backwards, learned };
+        let calibration = self.calibration.clone();
+        let words = self.words.words().to_vec();
+        let saved = Saved { schema: 1, words, erased, backwards, calibration, learned };
         serde_json::to_string(&saved).expect("maps have text keys and numbers are finite")
     }
 
@@ -735,6 +747,14 @@ impl Model {
                 Learned::Integers(Kit::new(values, grammar))
             }
         };
+<<<<<<< HEAD
         Ok(Self { words, erased: saved.erased, backwards: saved.backwards, learned, stopped: None })
+=======
+        if !saved.calibration.is_sound() {
+            return Err(LoadError::Broken("more answers are right than there are"));
+        }
+        let Saved { erased, backwards, calibration, .. } = saved;
+        Ok(Self { words, erased, backwards, learned, calibration })
+>>>>>>> induce-templates
     }
 }

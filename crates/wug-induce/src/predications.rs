@@ -204,4 +204,20 @@ impl Algebra for Predications {
         let head = term.head.map_or(String::new(), |head| format!(" head ${}", head + 1));
         format!("{{ {} }}{head}", atoms.join(" ; "))
     }
+
+    fn show_value(&self, value: &Predication, words: &[String]) -> String {
+        let word = |at: u16| words.get(at as usize).map_or("?", String::as_str);
+        let part = |part: &Part| match *part {
+            Part::Token(BARE) => "BARE",
+            Part::Token(token) => self.symbols[token as usize].as_str(),
+            Part::Name(at) | Part::Ref(at) => word(at),
+            Part::Open => "(",
+            Part::Comma => ",",
+            Part::Close => ")",
+        };
+        let atoms: Vec<String> =
+            value.atoms.iter().map(|atom| atom.iter().map(part).collect::<Vec<_>>().join(" ")).collect();
+        let head = value.head.map_or(String::new(), |head| format!(" head {}", word(head)));
+        format!("{{ {} }}{head}", atoms.join(" ; "))
+    }
 }

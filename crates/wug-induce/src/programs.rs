@@ -258,18 +258,25 @@ pub(crate) const MAX_SIZE: usize = 9;
 /// The most expressions that are kept.
 const MAX_BANK: usize = 30_000;
 
-/// Looks for the programs of one size that give a table, with at most `allowed` exceptions.
-pub(crate) fn solve(table: &Table, size: usize, library: &Library, allowed: usize) -> Option<Function> {
+/// Looks for the programs of one size that give a table, with at most `allowed` exceptions, and returns the first that is
+/// accepted.
+pub(crate) fn solve(
+    table: &Table,
+    size: usize,
+    library: &Library,
+    allowed: usize,
+    is_accepted: &mut dyn FnMut(&Function) -> bool,
+) -> Option<Function> {
     let arguments = table.first()?.0.len();
     let is_binary =
         |&id: &u8| matches!(&library.functions[id as usize], (f, 2) if !matches!(f, Function::Memory(_)));
     let binary: Vec<u8> = (0..library.functions.len() as u8).filter(is_binary).collect();
     if size >= 5
-        && let Some(found) = recursive(table, size, library, &binary, arguments as u8, allowed)
+        && let Some(found) = recursive(table, size, library, &binary, arguments as u8, allowed, is_accepted)
     {
         return Some(found);
     }
-    direct(table, size, library, &binary, arguments as u8, allowed).map(Function::Direct)
+    direct(table, size, library, &binary, arguments as u8, allowed, is_accepted)
 }
 
 /// Whether a function gives the values of the table, but for a number of rows that is allowed.
@@ -338,7 +345,8 @@ fn direct(
     binary: &[u8],
     arguments: u8,
     allowed: usize,
-) -> Option<Expr> {
+    is_accepted: &mut dyn FnMut(&Function) -> bool,
+) -> Option<Function> {
     let wanted: Vec<Option<u64>> = table.iter().map(|(_, value)| Some(*value)).collect();
     let agrees = |values: &mut dyn Iterator<Item = Option<u64>>| {
         let mut missed = 0;
@@ -351,10 +359,8 @@ fn direct(
     let bank = Bank::new(table, (size - 1).min(5), library, binary, arguments);
     if size <= 5 {
         let all = Bank::new(table, size, library, binary, arguments);
-        return all.by_size[size]
-            .iter()
-            .find(|(_, v)| agrees(&mut v.iter().copied()))
-            .map(|(expr, _)| expr.clone());
+        let fitting = all.by_size[size].iter().filter(|(_, v)| agrees(&mut v.iter().copied()));
+        return fitting.map(|(expr, _)| Function::Direct(expr.clone())).find(is_accepted);
     }
     for left in 1..size - 1 {
         let right = size - 1 - left;
@@ -368,8 +374,11 @@ fn direct(
                         .iter()
                         .zip(b_values)
                         .map(|(a, b)| library.call(id, &[(*a)?, (*b)?], &mut FUEL.clone()));
-                    if agrees(&mut values) {
-                        return Some(Expr::Call(id, vec![a.clone(), b.clone()]));
+                    let call = || Function::Direct(Expr::Call(id, vec![a.clone(), b.clone()]));
+                    if agrees(&mut values)
+                        && let Some(found) = Some(call()).filter(&mut *is_accepted)
+                    {
+                        return Some(found);
                     }
                 }
             }
@@ -411,6 +420,7 @@ fn recursive(
     binary: &[u8],
     arguments: u8,
     allowed: usize,
+    is_accepted: &mut dyn FnMut(&Function) -> bool,
 ) -> Option<Function> {
     let exprs = small(3, binary, arguments);
     let mut afters = vec![(0, After::Keep), (1, After::Inc), (1, After::Dec)];
@@ -439,6 +449,7 @@ fn recursive(
                     for next in splits(&exprs, left, arguments) {
                         let function = Function::Recursive { counter, base: base.clone(), after, next };
                         if fits_table(table, allowed, |args| library.run(&function, args, &mut FUEL.clone()))
+                            && is_accepted(&function)
                         {
                             return Some(function);
                         }

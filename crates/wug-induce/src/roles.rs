@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use crate::meaning::{Reader, names};
 use crate::script::Script;
 
-/// Where a symbol occurs: in which kind of relation, at which place of it.
-type Role = (Vec<Option<u32>>, usize, bool);
+/// Where a symbol occurs: in which kind of relation (label, number of arguments), at which place of its label or, if so
+/// said, of its arguments.
+type Role = (Vec<Option<u32>>, usize, usize, bool);
 
 /// The classes of symbols: symbols that occur in the same roles belong together. A class with one symbol, and symbols
 /// without any role, are no content.
@@ -31,14 +32,16 @@ pub(crate) fn classes(reader: &Reader<'_>, script: &Script) -> (BTreeMap<u32, u1
             let label: Vec<Option<u32>> =
                 atom.label.iter().map(|token| (!owned.contains(token)).then_some(*token)).collect();
             let arguments = atom.arguments.as_deref().unwrap_or_default();
-            let is_own = arguments.len() == 1
-                && reader.reference(&arguments[0]).is_some()
+            let arity = arguments.len();
+            let is_own = arity == 1
+                && (reader.reference(&arguments[0]).is_some()
+                    || atom.label.last().is_some_and(|last| arguments[0] == [*last]))
                 && atom.label.last().is_some_and(|token| owned.contains(token));
             if is_own {
                 continue;
             }
             for (i, token) in atom.label.iter().enumerate().filter(|(_, token)| owned.contains(token)) {
-                *roles.entry((label.clone(), i, false)).or_default().entry(*token).or_default() += n;
+                *roles.entry((label.clone(), arity, i, false)).or_default().entry(*token).or_default() += n;
             }
             for (i, argument) in arguments.iter().enumerate() {
                 let symbol = match (reader.reference(argument), argument.as_slice()) {
@@ -51,7 +54,8 @@ pub(crate) fn classes(reader: &Reader<'_>, script: &Script) -> (BTreeMap<u32, u1
                     _ => None,
                 };
                 if let Some(symbol) = symbol {
-                    *roles.entry((label.clone(), i, true)).or_default().entry(symbol).or_default() += n;
+                    *roles.entry((label.clone(), arity, i, true)).or_default().entry(symbol).or_default() +=
+                        n;
                 }
             }
         }

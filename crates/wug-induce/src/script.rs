@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use crate::meaning::{Marks, Resolved};
+use crate::meaning::Resolved;
+use crate::notation::Marks;
 use crate::predications::{Atom, BARE, Part, Predication, referent};
 
 /// How a word is written as an argument.
@@ -73,8 +74,9 @@ fn first_token(atom: &Atom) -> Option<u32> {
 }
 
 impl Printer {
-    pub(crate) fn learn(resolved: &[Option<Vec<Resolved>>]) -> Self {
-        let rows: Vec<&Vec<Resolved>> = resolved.iter().flatten().filter(|row| row.len() > 1).collect();
+    /// Learns from predications in the order in which they are written.
+    pub(crate) fn learn(rows: &[Vec<&Resolved>]) -> Self {
+        let rows: Vec<&Vec<&Resolved>> = rows.iter().filter(|row| row.len() > 1).collect();
         let mut before: BTreeMap<Option<u32>, (usize, usize)> = BTreeMap::new();
         let mut separators: BTreeMap<Kinds, BTreeMap<u32, usize>> = BTreeMap::new();
         let mut usual: BTreeMap<u32, usize> = BTreeMap::new();
@@ -107,7 +109,7 @@ impl Printer {
                 .collect(),
             usual: most(&usual),
         };
-        let sample: Vec<&&Vec<Resolved>> = rows.iter().step_by(rows.len().div_ceil(400).max(1)).collect();
+        let sample: Vec<&&Vec<&Resolved>> = rows.iter().step_by(rows.len().div_ceil(400).max(1)).collect();
         let mut best = (0, vec![0, 1, 2, 3]);
         for order in permutations(4) {
             printer.order.clone_from(&order);
@@ -164,7 +166,9 @@ impl Script {
             Form::Itself => true,
             Form::Number(before, after) => before.iter().chain(after).all(is_token),
         };
+        let marks = [self.marks.open, self.marks.close, self.marks.comma, self.marks.role];
         self.owns.len() == words
+            && marks.iter().flatten().chain(&self.marks.separators).all(is_token)
             && self.owns.iter().flatten().all(is_token)
             && self.manners.values().all(form_fits)
             && self.printer.order.iter().all(|&feature| feature < 4)
@@ -179,7 +183,7 @@ impl Script {
         tokens: &[String],
         symbol: impl Fn(u16) -> String,
         manner: impl Fn(u16) -> Manner,
-    ) -> String {
+    ) -> Option<String> {
         let mut atoms: Vec<Atom> = Vec::new();
         let bare: BTreeSet<u16> = meaning
             .atoms
@@ -199,14 +203,21 @@ impl Script {
                 _ => atoms.push(atom.clone()),
             }
         }
-        for &at in content {
-            if manner(at).own && !bare.contains(&at) {
-                let mut atom = prefixes.remove(&at).unwrap_or_default();
-                atom.extend([Part::Name(at), Part::Open, Part::Ref(at), Part::Close]);
-                atoms.push(atom);
-            }
+        let nodes: Vec<u16> =
+            content.iter().copied().filter(|&at| manner(at).own && !bare.contains(&at)).collect();
+        let is_role = |atom: &Atom| Role::new(atom).is_some();
+        if self.marks.is_tree() && !nodes.is_empty() && atoms.iter().all(is_role) {
+            atoms.sort_by_cached_key(|atom| (self.printer.key(atom), atom.clone()));
+            return Tree { atoms: &atoms, prefixes: &prefixes, marks: &self.marks, tokens, symbol }
+                .write(&nodes);
+        }
+        for at in nodes {
+            let mut atom = prefixes.remove(&at).unwrap_or_default();
+            atom.extend([Part::Name(at), Part::Open, Part::Ref(at), Part::Close]);
+            atoms.push(atom);
         }
         atoms.sort_by_cached_key(|atom| (self.printer.key(atom), atom.clone()));
+        let spell = |token: Option<u32>| token.map(|token| tokens[token as usize].clone());
         let mut text: Vec<String> = Vec::new();
         for (i, atom) in atoms.iter().enumerate() {
             for part in atom {
@@ -221,9 +232,9 @@ impl Script {
                             text.extend(after.iter().map(|&token| tokens[token as usize].clone()));
                         }
                     },
-                    Part::Open => text.push("(".to_owned()),
-                    Part::Comma => text.push(",".to_owned()),
-                    Part::Close => text.push(")".to_owned()),
+                    Part::Open => text.extend(spell(self.marks.open)),
+                    Part::Comma => text.extend(spell(self.marks.comma)),
+                    Part::Close => text.extend(spell(self.marks.close)),
                 }
             }
             if let Some(next) = atoms.get(i + 1) {
@@ -233,6 +244,80 @@ impl Script {
                 text.extend(found.or(self.printer.usual).map(|token| tokens[token as usize].clone()));
             }
         }
-        text.join(" ")
+        Some(text.join(" "))
+    }
+}
+
+/// What relates two nodes of a tree.
+struct Role<'a> {
+    label: &'a [Part],
+    parent: u16,
+    child: u16,
+}
+
+impl<'a> Role<'a> {
+    fn new(atom: &'a Atom) -> Option<Self> {
+        let [label @ .., Part::Open, Part::Ref(parent), Part::Comma, Part::Ref(child), Part::Close] =
+            atom.as_slice()
+        else {
+            return None;
+        };
+        let is_label = label.iter().all(|part| matches!(part, Part::Token(_) | Part::Name(_)));
+        is_label.then_some(Self { label, parent: *parent, child: *child })
+    }
+}
+
+/// Predications that are written as a tree.
+struct Tree<'a, S> {
+    /// The roles, in the order in which those of one node are written.
+    atoms: &'a [Atom],
+    /// What stands before the symbol of a node.
+    prefixes: &'a BTreeMap<u16, Atom>,
+    marks: &'a Marks,
+    tokens: &'a [String],
+    symbol: S,
+}
+
+/// The longest tree that is written. A node with several parents is written below each, so trees can be large.
+const MAX_TREE: usize = 1 << 16;
+
+impl<S: Fn(u16) -> String> Tree<'_, S> {
+    /// `None` if no node is above the others, or if the tree is too large.
+    fn write(&self, nodes: &[u16]) -> Option<String> {
+        let roles: Vec<Role<'_>> = self.atoms.iter().filter_map(Role::new).collect();
+        let below: BTreeSet<u16> = roles.iter().map(|role| role.child).collect();
+        let mut roots = nodes.iter().filter(|node| !below.contains(node));
+        let (Some(&root), None) = (roots.next(), roots.next()) else { return None };
+        let mut text = Vec::new();
+        self.node(root, &roles, &mut Vec::new(), &mut text)?;
+        Some(text.join(" "))
+    }
+
+    fn node(&self, at: u16, roles: &[Role<'_>], above: &mut Vec<u16>, text: &mut Vec<String>) -> Option<()> {
+        let spell = |token: Option<u32>| token.map(|token| self.tokens[token as usize].clone());
+        let plain = |part: &Part| match *part {
+            Part::Token(token) => spell(Some(token)),
+            Part::Name(at) => Some((self.symbol)(at)),
+            _ => None,
+        };
+        if above.contains(&at) || text.len() > MAX_TREE {
+            return None;
+        }
+        text.extend(self.prefixes.get(&at).into_iter().flatten().filter_map(plain));
+        text.push((self.symbol)(at));
+        above.push(at);
+        let mut mark = self.marks.open;
+        for role in roles.iter().filter(|role| role.parent == at) {
+            text.extend(spell(mark));
+            text.extend(role.label.iter().filter_map(plain));
+            text.extend(spell(self.marks.role));
+            self.node(role.child, roles, above, text)?;
+            mark = self.marks.comma;
+        }
+        if mark != self.marks.open {
+            text.extend(spell(self.marks.close));
+        }
+        above.pop();
+        Some(())
     }
 }

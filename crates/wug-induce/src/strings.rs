@@ -210,6 +210,10 @@ impl Algebra for Strings {
         });
         pieces.collect::<Vec<_>>().join(" ")
     }
+
+    fn show_value(&self, value: &Vec<u32>, words: &[String]) -> String {
+        self.write(value, &words.iter().map(String::as_str).collect::<Vec<_>>())
+    }
 }
 
 /// How many slots a term needs; as many as there can be if it names a symbol that is not there.

@@ -93,6 +93,7 @@ impl Found {
             let words: Vec<Value> = prediction.unknown.iter().map(|word| word.as_str().into()).collect();
             answer = answer.note("unknown_words", words);
         }
+        answer.probability = prediction.probability;
         answer.explanation = Some(self.model.derivation(&prediction)).filter(|text| !text.is_empty());
         Ok(answer)
     }
