@@ -27,7 +27,7 @@ impl Draw {
 }
 
 fn garbage(number: u64) -> Rows {
-    let draw = &mut Draw(number.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 77);
+    let draw = &mut Draw(number.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x4d);
     let huge = "z".repeat(10_000);
     let all = [
         "a",
@@ -67,7 +67,7 @@ fn garbage(number: u64) -> Rows {
     match draw.below(6) {
         0 => rows.extend(rows.clone()),
         1 => rows.iter_mut().for_each(|row| row.1.clone_from(&row.0)),
-        2 => rows.iter_mut().for_each(|row| row.1 = "same".to_owned()),
+        2 => rows.iter_mut().for_each(|row| "same".clone_into(&mut row.1)),
         _ => {}
     }
     rows

@@ -35,11 +35,6 @@ impl Calibration {
         *all += 1.0;
     }
 
-    /// How many answers it has seen.
-    pub(crate) fn len(&self) -> usize {
-        self.counts.iter().map(|(_, all)| all).sum::<f64>() as usize
-    }
-
     /// Whether its numbers can be counts of right and of all answers.
     pub(crate) fn is_sound(&self) -> bool {
         self.counts.iter().all(|&(right, all)| right >= 0.0 && right <= all && all.is_finite())
@@ -86,7 +81,6 @@ mod tests {
             calibration.add(doubt(1), i % 5 > 0);
             calibration.add(doubt(2), i % 20 > 0);
         }
-        assert_eq!(calibration.len(), 300);
         let of = |doubt| calibration.probability(doubt).unwrap();
         assert!((of(doubt(0)) - 0.9).abs() < 0.01, "{}", of(doubt(0)));
         // Kinds 1 and 2 are in the wrong order, and kinds without answers are no surer than they.

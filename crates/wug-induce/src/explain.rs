@@ -32,7 +32,7 @@ impl Model {
     fn explained<A: Algebra>(&self, kit: &Kit<A>, tree: &Tree, prediction: &Prediction) -> String {
         let mut text = self.tree_text(kit, tree, (TOP, 0));
         let mut used = BTreeSet::new();
-        self.steps(kit, tree, &prediction.words, &mut used, &mut text);
+        Self::steps(kit, tree, &prediction.words, &mut used, &mut text);
         for rule in used {
             let _ = write!(text, "\n{}", self.rule_text(kit, rule as usize));
         }
@@ -41,7 +41,6 @@ impl Model {
 
     /// Writes what each rule of a derivation covers, with its value, the innermost first. Returns the value.
     fn steps<A: Algebra>(
-        &self,
         kit: &Kit<A>,
         tree: &Tree,
         words: &[String],
@@ -54,7 +53,7 @@ impl Model {
         };
         used.insert(rule);
         let children: Vec<Option<A::Value>> =
-            tree.children.iter().map(|child| self.steps(kit, child, words, used, text)).collect();
+            tree.children.iter().map(|child| Self::steps(kit, child, words, used, text)).collect();
         let children: Option<Vec<A::Value>> = children.into_iter().collect();
         let term = &kit.grammar.rules[rule as usize].term;
         let value = kit.algebra.apply(term, &children?.iter().collect::<Vec<_>>())?;

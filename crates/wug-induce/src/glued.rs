@@ -60,7 +60,8 @@ impl Beginnings {
                 None => source.len()..source.len() + 1,
             };
             for end in starts.filter(|&end| tried.insert((i, start, end)) && is_known(&(start..end))) {
-                let longer = [sentences.as_slice(), &[start..end]].concat();
+                let mut longer = sentences.clone();
+                longer.push(start..end);
                 if end == source.len() {
                     return Some(longer);
                 }

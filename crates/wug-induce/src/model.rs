@@ -109,14 +109,10 @@ pub struct Model {
     pub(crate) erased: BTreeSet<u32>,
     /// Whether the grammar was learned from target to source, and predicts by running backwards.
     backwards: bool,
-<<<<<<< HEAD
-    learned: Learned,
-    /// What ended learning, if it was not done; a model that was loaded does not know.
-    stopped: Option<Stopped>,
-=======
     pub(crate) learned: Learned,
     calibration: Calibration,
->>>>>>> induce-templates
+    /// What ended learning, if it was not done; a model that was loaded does not know.
+    stopped: Option<Stopped>,
 }
 
 #[derive(Debug, Clone)]
@@ -232,35 +228,20 @@ pub fn learn_watched<S: AsRef<str>, T: AsRef<str>>(
     }
     let general = propose(texts(), settings.steps, plan.deadline(), settings.verbose, watch);
     match (first, judged, general) {
-<<<<<<< HEAD
-        (Some(first), Some(judged), Some(general)) if judged.bits <= general.bits => first,
+        (Some(first), Some(judged), Some(general)) if judged.bits <= general.bits => {
+            first.calibrated(held_out, &pairs, &templates)
+        }
         (_, _, Some(general)) => Model {
             words: Vocab::default(),
             erased: BTreeSet::new(),
             backwards: false,
             stopped: general.stopped,
             learned: Learned::General(Box::new(general)),
+            // It has learned from all rows, so none is left to say how sure its answers are.
+            calibration: Calibration::default(),
         },
-        (Some(first), ..) => first,
-        (None, ..) => timed(learn_templates(texts(), &plan), &plan),
-=======
-        (Some(first), Some(judged), Some(general)) if judged.bits <= general.bits => {
-            first.calibrated(held_out, &pairs, &templates)
-        }
-        (_, _, Some(general)) => {
-            let mut model = Model {
-                words: Vocab::default(),
-                erased: BTreeSet::new(),
-                backwards: false,
-                learned: Learned::General(Box::new(general)),
-                calibration: Calibration::default(),
-            };
-            model.calibration = model.describe(&pairs, CALIBRATED / 2).calibration;
-            model
-        }
         (Some(first), ..) => first.calibrated(held_out, &pairs, &templates),
-        (None, ..) => learn_templates(texts(), &plan).calibrated(held_out, &pairs, &templates),
->>>>>>> induce-templates
+        (None, ..) => timed(learn_templates(texts(), &plan), &plan).calibrated(held_out, &pairs, &templates),
     }
 }
 
@@ -387,22 +368,21 @@ fn learn_templates<S: AsRef<str>, T: AsRef<str>>(
         let rows = integers::rows_to_check(&pairs);
         estimator.correct(&mut grammar, plan, |grammar| wrong_derivations(&algebra, grammar, rows.iter()));
         let learned = Learned::Integers(Kit::new(algebra, grammar));
-<<<<<<< HEAD
-        return Model { words: pairs.source, erased: BTreeSet::new(), backwards, learned, stopped: None };
-=======
-        return Model { words: pairs.source, erased: BTreeSet::new(), backwards, learned, calibration };
->>>>>>> induce-templates
+        return Model {
+            words: pairs.source,
+            erased: BTreeSet::new(),
+            backwards,
+            learned,
+            calibration,
+            stopped: None,
+        };
     }
     if let Some(marks) = Marks::find(&pairs) {
         let (algebra, script, mut material) = meaning::read(&pairs, &marks, plan);
         let erased = std::mem::take(&mut material.erased);
         let Induced { grammar, .. } = induce(&algebra, &mut material, plan);
         let learned = Learned::Predications(Kit::new(algebra, grammar), script);
-<<<<<<< HEAD
-        return Model { words: pairs.source, erased, backwards, learned, stopped: None };
-=======
-        return Model { words: pairs.source, erased, backwards, learned, calibration };
->>>>>>> induce-templates
+        return Model { words: pairs.source, erased, backwards, learned, calibration, stopped: None };
     }
     let turned = pairs.clone().reversed();
     let (model, wrong) = learn_strings(pairs, backwards, plan);
@@ -437,12 +417,18 @@ fn learn_strings(pairs: Pairs, backwards: bool, plan: &Plan) -> (Model, f64) {
     let unread = 1.0 - material.rows.len() as f64 / pairs.rows.len().max(1) as f64;
     let wrong = unread + (1.0 - unread) * found.wrong;
     let learned = Learned::Strings(Kit::new(algebra, found.grammar));
-<<<<<<< HEAD
-    (Model { words: pairs.source, erased: material.erased, backwards, learned, stopped: None }, wrong)
-=======
     let calibration = Calibration::default();
-    (Model { words: pairs.source, erased: material.erased, backwards, learned, calibration }, wrong)
->>>>>>> induce-templates
+    (
+        Model {
+            words: pairs.source,
+            erased: material.erased,
+            backwards,
+            learned,
+            calibration,
+            stopped: None,
+        },
+        wrong,
+    )
 }
 
 impl<A: Algebra> Kit<A> {
@@ -558,7 +544,7 @@ impl Model {
         let unknown = spelled.iter().zip(&tokens).filter(|(_, token)| **token == u32::MAX);
         let unknown = unknown.map(|(word, _)| (*word).to_owned()).collect();
         let words = positions.iter().map(|&at| spelled[at as usize].to_owned()).collect();
-        let mut prediction = Prediction { unknown, words, ..Prediction::nothing() };
+        let mut prediction = Prediction { words, unknown, ..Prediction::nothing() };
         match &self.learned {
             Learned::General(model) => match model.predict(source) {
                 Ok((text, bits, explained)) => {
@@ -747,14 +733,10 @@ impl Model {
                 Learned::Integers(Kit::new(values, grammar))
             }
         };
-<<<<<<< HEAD
-        Ok(Self { words, erased: saved.erased, backwards: saved.backwards, learned, stopped: None })
-=======
         if !saved.calibration.is_sound() {
             return Err(LoadError::Broken("more answers are right than there are"));
         }
         let Saved { erased, backwards, calibration, .. } = saved;
-        Ok(Self { words, erased, backwards, learned, calibration })
->>>>>>> induce-templates
+        Ok(Self { words, erased, backwards, learned, calibration, stopped: None })
     }
 }
