@@ -231,7 +231,9 @@ impl Levels {
         let together = |a: usize, b: usize| a == b || (reach[a][b] && reach[b][a]);
         let cycle: Vec<usize> = (0..size).map(|a| (0..size).find(|&b| together(a, b)).unwrap_or(a)).collect();
         let mut level = vec![0usize; size];
+        // As many times as rules nest: a grammar that was cut short has thousands of rules.
         for _ in 0..size {
+            let before = level.clone();
             for a in 0..size {
                 let own = (0..size).filter(|&b| together(a, b)).flat_map(|b| {
                     let below = &below[b];
@@ -239,6 +241,9 @@ impl Levels {
                 });
                 let deepest = own.filter(|&c| !together(a, c)).map(|c| level[c] + 1).max();
                 level[a] = deepest.unwrap_or(0);
+            }
+            if level == before {
+                break;
             }
         }
         Self { level, cycle, siblings }
