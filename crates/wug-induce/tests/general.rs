@@ -132,7 +132,7 @@ fn what_was_stopped_says_so() {
     let little_time = learn(noise(3000), &Settings { budget, steps: u64::MAX, ..Settings::default() });
     assert_eq!(little_time.stopped(), Some(Stopped::Time));
     // Generous, for machines that do other things, too; a search that did not look at the clock would take minutes.
-    assert!(begun.elapsed() < 5 * budget, "{:?}", begun.elapsed());
+    assert!(begun.elapsed() < 15 * budget, "{:?}", begun.elapsed());
     assert_eq!(learn(arithmetic(), &general()).stopped(), None);
 }
 
