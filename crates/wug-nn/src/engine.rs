@@ -38,7 +38,7 @@ pub struct Engine<T> {
     /// Workspaces in which no shard of queries is answered now.
     free: Mutex<Vec<Workspace<T>>>,
     shards: Vec<Range<usize>>,
-    /// What computes in the place of all this, if it is not the CPU.
+    /// What computes instead of all this, if it is not the CPU.
     backend: Option<Box<dyn Backend<T>>>,
     /// The gradient of the last batch.
     gradients: Buffer<T>,
@@ -108,7 +108,7 @@ impl<T: Real> Engine<T> {
         (outcome, &mut self.gradients)
     }
 
-    /// The same into buffers of the caller. A table that is given stands in the place of the first tensor, with as many rows
+    /// The same into buffers of the caller. A table that is given replaces the first tensor, with as many rows
     /// as it has, and has a gradient of its own.
     pub(crate) fn learn_with(
         &mut self,
@@ -204,7 +204,7 @@ impl<T: Real> Engine<T> {
         self.answer_with(values, None, queries, longest)
     }
 
-    /// The same with a table in the place of the first tensor, if one is given.
+    /// The same with a table instead of the first tensor, if one is given.
     pub(crate) fn answer_with(
         &mut self,
         values: &[T],

@@ -280,7 +280,7 @@ pub struct Context<'a, T> {
     pub(crate) isa: Isa,
     pub(crate) weights: &'a Weights<T>,
     pub(crate) values: &'a [T],
-    /// What stands in the place of the first tensor, if something does.
+    /// What replaces the first tensor, if something does.
     pub(crate) table: Option<&'a [T]>,
     pub(crate) workspace: &'a mut Workspace<T>,
 }

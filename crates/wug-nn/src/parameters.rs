@@ -156,7 +156,7 @@ fn normal(unit: &mut impl FnMut() -> f64) -> f64 {
 pub struct Gradients<'a, T> {
     layout: &'a Layout,
     values: &'a mut [T],
-    /// The gradient of what stands in the place of the first tensor, if something does.
+    /// The gradient of what replaces the first tensor, if something does.
     table: Option<&'a mut [T]>,
     begun: Vec<bool>,
 }
@@ -168,7 +168,7 @@ impl<'a, T: Real> Gradients<'a, T> {
         Self { layout, values, table: None, begun: vec![false; layout.tensors.len()] }
     }
 
-    /// With the gradient of what stands in the place of the first tensor.
+    /// With the gradient of what replaces the first tensor.
     pub(crate) fn with_table(self, table: Option<&'a mut [T]>) -> Self {
         Self { table, ..self }
     }

@@ -122,7 +122,7 @@ impl fmt::Display for Device {
     }
 }
 
-/// Something that computes a model in the place of the CPU.
+/// Something that computes a model instead of the CPU.
 pub(crate) trait Backend<T>: Debug + Send {
     /// The loss of a batch; its gradient replaces what is in `gradients`.
     fn learn(

@@ -105,7 +105,7 @@ struct ScaleOfFile {
 struct RowOfFile {
     name: String,
     run: Option<RunOfFile>,
-    /// The dataset, in the place of the columns'.
+    /// The dataset, instead of the columns'.
     dataset: Option<String>,
     /// The value of the columns' fact that counts in this row.
     value: Option<Value>,

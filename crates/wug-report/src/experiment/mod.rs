@@ -135,7 +135,7 @@ pub struct Column {
     pub metric: Option<String>,
     /// The fact that scores are broken down by, and the value that counts; all if there is none.
     pub by: Option<(String, Option<String>)>,
-    /// The fact whose share of all importance it is, in the place of accuracy.
+    /// The fact whose share of all importance it is, instead of accuracy.
     pub importance: Option<String>,
     /// Settings that only this column has, for rows that follow a protocol.
     pub set: BTreeMap<String, String>,
@@ -150,7 +150,7 @@ pub struct Row {
     pub name: String,
     /// What is run; nothing where the paper's numbers stand alone.
     pub run: Option<Run>,
-    /// The dataset, in the place of the columns'.
+    /// The dataset, instead of the columns'.
     pub dataset: Option<String>,
     /// The rows whose mean it is, if it is not run itself.
     pub average: Vec<String>,

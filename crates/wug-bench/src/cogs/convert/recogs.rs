@@ -103,7 +103,7 @@ fn named_primitive(conjunct: Conjunct<'_>) -> Form<'_> {
     }
 }
 
-/// Puts a variable in the place of a name, and notes what it is the name of.
+/// Replaces a name by a variable, and notes what it is the name of.
 fn name_to_variable<'t>(
     argument: &mut Term<'t>,
     words: &[&str],

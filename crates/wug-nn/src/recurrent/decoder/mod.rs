@@ -225,7 +225,7 @@ impl RecurrentNetwork {
     }
 
     /// Whether the encoder's output is multiplied with the first layer's matrix before it is mixed, not after: a product for each
-    /// word of the sources in the place of one for each word of the targets, and longer mixtures. Only to learn: what one query is
+    /// word of the sources instead of one for each word of the targets, and longer mixtures. Only to learn: what one query is
     /// answered would depend on the others.
     pub(super) fn projects(&self, batch: &Batch) -> bool {
         let (sources, targets) = (batch.sources.total(), batch.targets.total());
